@@ -3,7 +3,19 @@
 import sys
 from importlib import import_module
 
-NAMES = ("reading", "metrics", "training", "growth", "scoring", "blending", "pairs", "startup", "text", "serving")
+NAMES = (
+    "reading",
+    "parsing",
+    "metrics",
+    "training",
+    "growth",
+    "scoring",
+    "blending",
+    "pairs",
+    "startup",
+    "text",
+    "serving",
+)
 
 if __name__ == "__main__":  # needed because some benchmarks start processes
     for name in sys.argv[1:] or NAMES:

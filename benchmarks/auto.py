@@ -82,7 +82,7 @@ def _show_members(folder: Path, work: Path) -> None:
 def _members(ranker: rw.AutoRanker) -> Mapping[str, Scorer]:
     """Return the mixture, each member alone with its chosen number of rounds, and mixtures with other weights."""
     chosen = ranker.run_.whole.mix
-    alone = {one.name: one.cut(place) for one, place in zip(chosen.entries, chosen.places, strict=True)}
+    alone = {one.name: one.cut(place) for one, place in zip(chosen.entries, chosen.round_indices, strict=True)}
     weighted = {f"weights: {name}": mix(ranker.run_.entries, weigh).scorer() for name, weigh in WEIGHTS.items()}
     return {MIXTURE: ranker.model_} | alone | weighted
 

@@ -21,11 +21,11 @@ import numpy as np
 import rankwright as rw
 from benchmarks.collection import web_search
 from benchmarks.curves import FUNCTIONS, both
-from rankwright.auto.entries import Entry, candidate_of
+from rankwright.auto.cached_fits import CachedFits, candidate_of
+from rankwright.auto.entries import Entry
 from rankwright.auto.estimate import crossed
-from rankwright.auto.fit_folder import Work
 from rankwright.auto.mixing import mix
-from rankwright.auto.plan import Plan
+from rankwright.auto.plan import FitPlan
 from rankwright.ensembling.pool import Pool
 from rankwright.ensembling.weights import best_alone, exponential_weights, plausible_weights, uniform_weights
 from rankwright.metrics import NDCG
@@ -76,7 +76,7 @@ class Judged(NamedTuple):
     """The entries of a collection after their fits."""
 
     collection: Collection
-    plan: Plan
+    plan: FitPlan
     entries: list[JudgedEntry]
 
 
@@ -121,8 +121,8 @@ def _judge(collection: Collection, cache: Path) -> Judged:
     """Fit all candidates, or read their fits; each query judges once."""
     data = TrainingSet(collection.judged)
     whole = TrainingSet(data.data.take(data.canonical_rows))
-    plan = Plan.of(whole, 0, repeats=1)
-    work, pool = Work(cache / collection.name, plan, {"metric": str(METRIC)}), Pool()
+    plan = FitPlan.of(whole, 0, repeats=1)
+    work, pool = CachedFits.in_folder(plan, cache / collection.name, {"metric": str(METRIC)}), Pool()
     candidates = [candidate_of(one, plan, METRIC, None, work) for one in CANDIDATES]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, Any
 
 from rankwright.papers.framework.catalogue import MODULES, find_paper
 from rankwright.papers.framework.reproduce import reproduce
-from rankwright.papers.framework.results import STATES, Row
-from rankwright.papers.framework.table import markdown
+from rankwright.papers.framework.rows import STATES, Row, table_of
+from rankwright.reports.text import markdown
 
 if TYPE_CHECKING:
-    from rankwright.papers.framework.reproduce import Reproduction
+    from rankwright.papers.framework.reproduction import Reproduction
 
 FOLDER = Path(__file__).parent
 PAGES, FIGURES = FOLDER / "papers", FOLDER / "figures" / "papers"
@@ -39,7 +39,7 @@ def main() -> None:
     for name in options.papers or MODULES:
         result = reproduce(find_paper(name), options.data, work=options.work / name, cranfield=options.cranfield)
         keep(result)
-        sys.stderr.write(f"{name}: {result.summary()}\n")
+        sys.stderr.write(f"{name}: {result.summary}\n")
     for name in run_papers():
         (PAGES / f"{name}.md").write_text(page(read_facts(name)))
     OVERVIEW.write_text(renewed(OVERVIEW.read_text()))
@@ -92,7 +92,7 @@ def page(facts: dict[str, Any]) -> str:
         f"{facts['authors']}. Run again with `rankwright reproduce {name} --data FOLDER`; "
         f"it takes {facts['seconds'] / 60:.0f} minutes of processor time. "
         "[What the states mean](../reproduced.md#states).",
-        markdown(rows),
+        markdown(table_of(rows)),
     ]
     for section in facts["experiments"]:
         parts += [f"## {section['name']}", section["about"]]

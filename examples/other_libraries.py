@@ -6,7 +6,9 @@ import lightgbm as lgb
 
 import rankwright as rw
 
-judged = rw.read_csv(Path(__file__).with_name("shop.csv"), label="grade", qid="query", docid="product", drop=["brand"])
+judged = rw.read_csv(
+    Path(__file__).with_name("shop.csv"), label="grade", qid="query", docid="product", drop=["brand"]
+)
 train, test = rw.split_queries(judged, 0.7, 0.3)
 theirs = lgb.LGBMRanker(n_estimators=30, min_child_samples=10, verbose=-1)
 theirs.fit(train.X, train.y, group=train.groups.sizes)

@@ -20,20 +20,20 @@ void bind_query_features(nanobind::module_& m);
 void bind_ranking(nanobind::module_& m);
 void bind_retrieval(nanobind::module_& m);
 void bind_sampling(nanobind::module_& m);
-void bind_scoring(nanobind::module_& m);
+void bind_simd(nanobind::module_& m);
 void bind_smooth_dcg(nanobind::module_& m);
 void bind_sorted_texts(nanobind::module_& m);
 void bind_sweep(nanobind::module_& m);
 void bind_text_features(nanobind::module_& m);
-void bind_vectors(nanobind::module_& m);
+void bind_tree_scorer(nanobind::module_& m);
 void bind_votes(nanobind::module_& m);
 void bind_words(nanobind::module_& m);
 }  // namespace rankwright::bindings
 
 NB_MODULE(_native, m) {
     m.doc() = "The C++ core of rankwright. Arguments are checked here; results are new arrays.";
-    // An object that still lives when the process ends is no mistake: who holds it may be another library. Tests
-    // of the bindings ask for the report.
+    // An object that is alive when the process ends is not an error: another library may hold it. Tests of the
+    // bindings turn the report on.
     nanobind::set_leak_warnings(false);
     m.def("set_leak_warnings", &nanobind::set_leak_warnings, nanobind::arg("on"));
     rankwright::bindings::bind_binning(m);
@@ -55,12 +55,12 @@ NB_MODULE(_native, m) {
     rankwright::bindings::bind_ranking(m);
     rankwright::bindings::bind_retrieval(m);
     rankwright::bindings::bind_sampling(m);
-    rankwright::bindings::bind_scoring(m);
+    rankwright::bindings::bind_simd(m);
     rankwright::bindings::bind_smooth_dcg(m);
     rankwright::bindings::bind_sorted_texts(m);
     rankwright::bindings::bind_sweep(m);
     rankwright::bindings::bind_text_features(m);
-    rankwright::bindings::bind_vectors(m);
+    rankwright::bindings::bind_tree_scorer(m);
     rankwright::bindings::bind_votes(m);
     rankwright::bindings::bind_words(m);
 }

@@ -68,6 +68,7 @@ from .rankers.shared.exact_step import ExactStep as ExactStep
 from .rankers.sklearn.scoring import make_scorer as make_scorer
 from .rankers.svmmap import SVMmap as SVMmap
 from .reports import charts as charts
+from .reports.result import Result as Result
 from .statistics.paired_tests import compare_values as compare_values
 from .training.training_set import TrainingSet as TrainingSet
 from .tuning.tune import tune as tune

@@ -457,7 +457,7 @@ def hash_rows(values: NDArray[np.float32], n_threads: int) -> NDArray[np.uint64]
 
 class GrowthWorkspace:
     def __init__(self) -> None: ...
-    # Of the tree that grow_tree or grow_vector_tree grew last.
+    # Of the tree that grow_tree or grow_class_tree grew last.
     def leaf_of_row(self) -> NDArray[np.uint32]: ...
 
 # Returns the tree's arrays by their names in TreeEnsemble, and the output of each row.
@@ -481,7 +481,7 @@ def grow_tree(
 
 # Returns the tree's arrays by their names in TreeEnsemble, without leaf values, then the votes of each leaf and of
 # each row.
-def grow_class_tree(
+def grow_hamming_tree(
     binned: BinnedMatrix,
     signed_weights: NDArray[np.float64],
     opposite: bool,
@@ -509,7 +509,7 @@ def draw_by_size(
 ) -> tuple[NDArray[np.uint32], NDArray[np.float64]]: ...
 
 # As grow_tree, with one row of gradients per class; leaf values lie leaf by leaf, one number per class.
-def grow_vector_tree(
+def grow_class_tree(
     binned: BinnedMatrix,
     gradient: NDArray[np.float64],
     hessian: NDArray[np.float64],

@@ -73,8 +73,8 @@ def test_a_case_by_hand():
     assert dict(found.pairs) == {"d > n": 1, "d > p": 1, "p > n": 2, "all": 4}
     assert [found.rate("one", pair) for pair in found.pairs] == [0.0, 0.0, 0.25, 0.125]
     assert [found.rate("reversed", pair) for pair in found.pairs] == [1.0, 1.0, 0.75, 0.875]
-    assert str(found).splitlines()[0].split() == ["labels", "pairs", "one", "reversed"]
-    assert str(found).endswith("fraction of misordered pairs, ties one half; 4 pairs of 2 queries")
+    assert str(found).splitlines()[2].split() == ["labels", "pairs", "one", "reversed"]
+    assert found.summary == "Fraction of misordered pairs, ties one half; 4 pairs of 2 queries."
     assert found.to_dict()["systems"]["one"]["p > n"]["value"] == 0.25
     assert "p > n" in str(found.chart().spec)
     with pytest.raises(InputError, match="no error rate of two for 'all'; pairs are d > n"):
@@ -132,9 +132,9 @@ def test_groups_by_hand():
     assert [group.means["right"].value for group in found.groups] == [1.0, 1.0]
     assert [group.differences["wrong"].value for group in found.groups] == [-1.0, -1.0]
     assert found.without_pairs == 1
-    assert [row[0] for row in found.table().rows] == ["1 to 2", "3"]
-    assert str(found).endswith(
-        "of 3 queries by number of document pairs with different labels; 1 query without pairs left out"
+    assert [row[0] for row in found.tables[0].rows] == ["1 to 2", "3"]
+    assert found.summary.endswith(
+        "of 3 queries by number of document pairs with different labels; 1 query without pairs left out."
     )
     assert found.to_dict()["groups"][0]["systems"]["wrong"]["value"] == 0.0
     assert "3 (1 query)" in str(found.chart().spec)

@@ -77,7 +77,7 @@ def test_a_table_of_classes_is_taken_as_it_is():
 def test_the_diagram_is_a_picture():
     one = reliability(*drawn(200))
     assert "calibrated" in texts(one.chart())
-    assert f"a < b (error {one.error:.3f})" in texts(reliability_chart({"a < b": one, "c": one}))
+    assert f"a < b (error {one.error:.4f})" in texts(reliability_chart({"a < b": one, "c": one}))
     assert rw.reliability is reliability
 
 

@@ -29,7 +29,7 @@ class TestOverfitting:
         assert curve.value(curve.peak) == max(curve.test)
         assert curve.lost.value == pytest.approx(max(curve.test) - curve.test[-1])
         assert found.to_dict()["systems"]["b"]["rounds"] == [2, 4]
-        assert [row[0] for row in found.table().rows] == ["a", "b"]
+        assert [row[0] for row in found.tables[0].rows] == ["a", "b"]
         assert "a, training" in str(found.chart().spec)
 
     def test_by_default_about_twenty_rounds_are_measured(self):
@@ -61,7 +61,7 @@ class TestSpeed:
         assert all(one.microseconds > 0 for one in found.points)
         assert found.points[-1].value.value == rw.evaluate(LINEAR, TEST, metrics="map").mean("AdaRank", "map")
         assert found.to_dict()["points"][0]["trees"] == 3
-        assert "µs/document" in found.table().head
+        assert "µs/document" in [column.title for column in found.tables[0].columns]
         assert "microseconds per document" in str(found.chart().spec)
 
     def test_trees_are_counted_not_rounds(self):
@@ -69,7 +69,7 @@ class TestSpeed:
         per_round = CLASSES.model_.n_trees // 4
         assert per_round > 1
         assert [one.trees for one in found.points] == [2, 6, 2 * per_round, 4 * per_round]
-        assert "µs/document" not in found.table().head
+        assert "µs/document" not in [column.title for column in found.tables[0].columns]
         both = Combination([TREES.model_, CLASSES.model_], [1.0, 1.0])
         assert both.n_trees == 6 + 4 * per_round
 
@@ -157,7 +157,7 @@ class TestSteps:
         assert len(rw.analyses.steps(CLASSES.model_).by_system["McRank"]) == 4
 
     def test_the_table_has_fifths_of_the_rounds(self):
-        rows = rw.analyses.steps(TREES).table().rows
+        rows = rw.analyses.steps(TREES).tables[0].rows
         assert [row[1] for row in rows] == ["1", "2", "3 to 4", "5", "6"]
 
     @pytest.mark.parametrize(
@@ -186,7 +186,7 @@ class TestBound:
         found = rw.analyses.bound_curve(rw.RankBoost(rounds=12, n_jobs=1).fit(TRAIN))
         assert found.side == "upper"
         assert (found.values <= found.bounds + 1e-12).all()
-        assert len(found.table().rows) == 10
+        assert len(found.tables[0].rows) == 10
         assert "the bound improves in 12 of 12 rounds" in str(found)
         assert len(found.to_dict()["bounds"]) == 12
 

@@ -3,9 +3,9 @@
 import numpy as np
 
 import rankwright as rw
-from rankwright.auto.entries import Entry, JudgedEntry, candidate_of
-from rankwright.auto.fit_folder import Work
-from rankwright.auto.plan import Plan
+from rankwright.auto.cached_fits import CachedFits, candidate_of
+from rankwright.auto.entries import Entry, JudgedEntry
+from rankwright.auto.plan import FitPlan
 from rankwright.data.dataset import RankingData
 from rankwright.data.query_features import standardised
 from rankwright.ensembling.pool import Pool
@@ -39,7 +39,7 @@ def canonical(data):
 
 
 def plan_of(data, **options):
-    return Plan.of(canonical(data), 0, **options)
+    return FitPlan.of(canonical(data), 0, **options)
 
 
 def rankers():
@@ -51,7 +51,7 @@ def judge(entries, plan, *, weights=None, metric=METRIC, n_jobs=1):
     """Fit entries, or rankers named after their classes, as a run does; return what each of them gives."""
     entries = [one if isinstance(one, Entry) else Entry(type(one).__name__, one) for one in entries]
     pool = Pool()
-    nowhere = Work(None, plan, {})
+    nowhere = CachedFits(plan)
     pool.fill([candidate_of(one, plan, metric, weights, nowhere) for one in entries], n_jobs=n_jobs)
     return pool.members
 

@@ -71,7 +71,7 @@ def test_what_has_no_rounds_is_not_cut(members):
     for member in (members[0], members[2]):
         assert member.rounds == (0,)
         assert member.cut(0) is member.scorer
-        assert member.best_place() == 0
+        assert member.best_index() == 0
 
 
 @pytest.mark.parametrize(
@@ -94,14 +94,14 @@ def test_rounds_are_chosen_as_validation_data_would_choose_them(members):
         own = [one if judgements is None else one[judgements] for one in trees.values]
         values = [np.array(slow.by_query(kept.tolist(), one.tolist())) for one in own]
         chosen = middle_round([mean_over_queries(one) for one in values], values).best_round
-        assert trees.best_place(judgements) == chosen - 1
+        assert trees.best_index(judgements) == chosen - 1
 
 
 def test_the_last_rounds_can_be_left_out(members):
     shorter = members[1].up_to(1)
     assert shorter.rounds == (1, 2)
     assert len(shorter.scores) == len(shorter.values) == len(shorter.curve) == 2
-    assert shorter.best_place() <= 1
+    assert shorter.best_index() <= 1
     assert shorter.cut(1).n_rounds == 2
 
 

@@ -63,7 +63,8 @@ def test_the_value_is_that_of_choices_by_the_other_queries(members):
     assert found.interval == pytest.approx(expected, rel=1e-9)
     assert (found.metric, found.queries) == ("ndcg@10", 12)
     low, high = found.interval
-    assert str(found) == f"ndcg@10 {found.value:.4f} on new queries, 95% interval {low:.4f} to {high:.4f}"
+    limits = f"95% interval {low:.4f} to {high:.4f}, from 12 queries"
+    assert found.summary == f"ndcg@10 of {found.value:.4f} is expected on new queries ({limits})."
 
 
 def marked_entries(plan):
@@ -111,7 +112,7 @@ def test_the_best_member_is_chosen_by_the_other_queries(members):
     found = estimate(members, plausible_weights, PLAN, METRIC, 1).best_member
 
     def values_of(choosing):
-        tables = [one.values[one.best_place(choosing)] for one in members]
+        tables = [one.values[one.best_index(choosing)] for one in members]
         return max(tables, key=lambda one: one[choosing].mean())
 
     own = literal(PLAN, values_of)
@@ -119,7 +120,7 @@ def test_the_best_member_is_chosen_by_the_other_queries(members):
     assert found.value == pytest.approx(own.mean())
     assert found.ahead == pytest.approx(test.difference)
     assert found.p_value == test.p_value
-    assert found.name == max(members, key=lambda one: one.curve[one.best_place()]).name
+    assert found.name == max(members, key=lambda one: one.curve[one.best_index()]).name
 
 
 def test_weights_of_one_member_make_it_the_best_member(members):

@@ -5,6 +5,7 @@ import pytest
 
 import rankwright as rw
 from auto.examples import METRIC, judged, plan_of, rankers, shuffled
+from rankwright.auto import cached_fits
 from rankwright.auto import entries as fitting
 from rankwright.auto import fitting as module
 from rankwright.auto.mixing import mix
@@ -169,7 +170,7 @@ def clock(monkeypatch):
         clock.now += next(clock.first, clock.seconds)
         return fit(*args, **options)
 
-    for one in (time_limit_module, pool_module, fitting, module):
+    for one in (time_limit_module, pool_module, cached_fits, module):
         monkeypatch.setattr(one, "monotonic", clock)
     monkeypatch.setattr(fitting, "fitted_scorer", timed)
     return clock
@@ -177,11 +178,11 @@ def clock(monkeypatch):
 
 def test_members_that_there_is_no_time_for_are_named_with_the_reason(clock):
     reason = "it would take about 21 s, and 4 s were left"
-    with pytest.warns(UserWarning, match=f"^LambdaMART is passed over: {reason}.$") as caught:
+    with pytest.warns(UserWarning, match=f"^LambdaMART is skipped: {reason}.$") as caught:
         found = auto(rankers()[:2], time_limit=25).fit(DATA)
     assert len(caught) == 1
     assert [one.name for one in found.standings_] == ["RankSVM"]
-    assert found.run_.passed_over == {"LambdaMART": reason}
+    assert found.run_.skipped == {"LambdaMART": reason}
     assert found.standings_[0].seconds == N_FITS
 
 
@@ -224,7 +225,7 @@ def test_queries_that_teach_nothing_do_not_hide_that_the_limit_is_too_short(cloc
         auto(time_limit=0.5).fit(data)
 
 
-# Progress
+# FitProgress
 
 
 @pytest.mark.parametrize("n_jobs", [1, 3])

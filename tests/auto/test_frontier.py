@@ -9,7 +9,7 @@ import rankwright as rw
 from auto.examples import METRIC, judge, judged, made_entry, plan_of, rankers
 from rankwright.auto import ranker as ranker_module
 from rankwright.auto.estimate import crossed
-from rankwright.auto.frontier import MARGIN, Market, Prices
+from rankwright.auto.frontier import MARGIN, Frontier, Prices
 from rankwright.base.errors import InputError
 from rankwright.ensembling.weights import best_alone, plausible_weights
 from rankwright.evaluation import timing
@@ -42,7 +42,7 @@ class FixedPrices(Prices):
 
 
 def market(weigh=plausible_weights, prices=FixedPrices):
-    return Market(PLAN.held_out, METRIC, prices.on(PLAN.whole.data), 1, weigh)
+    return Frontier(PLAN.held_out, METRIC, prices.on(PLAN.whole.data), 1, weigh)
 
 
 def value_of(chosen):
@@ -65,7 +65,7 @@ def test_mixtures_get_cheaper_and_cheaper_down_to_one_that_cannot_be_cut(members
     assert len(set(costs)) == len(costs)
     last = found[-1].mix
     assert len(last.entries) == 1
-    assert last.entries[0].rounds[last.places[0]] in (0, 5)
+    assert last.entries[0].rounds[last.round_indices[0]] in (0, 5)
     for one in found:
         assert one.value == value_of(one.mix)
         assert (one.mix.weights > 0).all()
@@ -75,8 +75,10 @@ def test_mixtures_get_cheaper_and_cheaper_down_to_one_that_cannot_be_cut(members
 def test_each_step_leaves_out_one_member_or_half_of_the_rounds_of_one(members):
     found = [one.mix for one in market().cheaper_and_cheaper(members)]
     for before, after in pairwise(found):
-        rounds = {one.name: one.rounds[place] for one, place in zip(before.entries, before.places, strict=True)}
-        left = {one.name: one.rounds[place] for one, place in zip(after.entries, after.places, strict=True)}
+        rounds = {
+            one.name: one.rounds[place] for one, place in zip(before.entries, before.round_indices, strict=True)
+        }
+        left = {one.name: one.rounds[place] for one, place in zip(after.entries, after.round_indices, strict=True)}
         gone = set(rounds) - set(left)
         fewer = [name for name in left if left[name] < rounds[name]]
         assert set(left) <= set(rounds)
@@ -127,7 +129,7 @@ def test_a_budget_that_the_whole_mixture_fits_changes_nothing(members):
 def rich_and_poor(members):
     """Trees that are far ahead of a linear model, which is not in their mixture."""
     trees = members[0]
-    values = trees.values[trees.best_place()]
+    values = trees.values[trees.best_index()]
     poor = made_entry("poor", PLAN, values - 0.4 - 0.01 * (PLAN.held_out.query % 3), scorer=LINEAR)
     for one in market().cheaper_and_cheaper([trees, poor]):
         assert [member.name for member in one.mix.entries] == ["LambdaMART"]
@@ -144,7 +146,7 @@ def test_of_the_members_that_are_fast_enough_the_best_is_taken(rich_and_poor):
     """5 trees take 2.5 microseconds."""
     found = market(best_alone).within(rich_and_poor, 3.0)
     assert [one.name for one in found.mix.entries] == ["LambdaMART"]
-    assert found.mix.entries[0].rounds[found.mix.places[0]] in (3, 5)
+    assert found.mix.entries[0].rounds[found.mix.round_indices[0]] in (3, 5)
 
 
 def test_a_budget_below_the_cheapest_says_which_would_do(rich_and_poor):
@@ -232,7 +234,7 @@ def test_other_judgements_neither_choose_nor_value(members, budget):
     ]
     found, expected = (replace(market(), judgements=some).within(these, budget) for these in (spoiled, members))
     assert (found.value, found.microseconds) == (expected.value, expected.microseconds)
-    assert found.mix.places == expected.mix.places
+    assert found.mix.round_indices == expected.mix.round_indices
     np.testing.assert_array_equal(found.mix.weights, expected.mix.weights)
 
 
@@ -253,8 +255,8 @@ def test_a_budget_that_nothing_meets_says_which_would_do():
 
 
 def test_the_frontier_goes_from_the_whole_mixture_to_one_member(whole):
-    frontier = whole.run_.frontier
-    assert frontier is whole.run_.frontier
+    frontier = whole.run_.mixtures
+    assert frontier is whole.run_.mixtures
     assert len(frontier) > 3
     assert frontier[0].value == whole.run_.whole.value
     assert len(frontier[-1].mix.entries) == 1

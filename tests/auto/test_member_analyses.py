@@ -12,17 +12,12 @@ from scipy.stats import spearmanr
 
 from auto.small_run import small_ranker
 from properties import examples
-from rankwright.auto.frontier import MARGIN, Priced
+from rankwright.auto.frontier import MARGIN, Priced, offers
 from rankwright.auto.member_analyses import (
     JudgedQueries,
     best_member,
     gains_and_losses,
-    judged_members,
-    judged_queries,
     likeness,
-    mixture_members,
-    offers,
-    priced_mixtures,
     slices_of,
     strength,
 )
@@ -141,17 +136,17 @@ def test_offers_are_what_round_budgets_buy():
 
 
 def test_members_are_judged_with_the_rounds_of_their_standings(run):
-    members = judged_members(run)
+    members = run.members
     assert tuple(one.standing for one in members) == run.standings()
     for one in members:
         assert np.mean(one.values) == pytest.approx(one.standing.value)
-        recomputed = run.plan.held_out.values(run.market.metric, one.scores, 1)
+        recomputed = run.plan.held_out.values(run.frontier.metric, one.scores, 1)
         np.testing.assert_allclose(run.plan.held_out.by_query(recomputed), one.values)
     assert best_member(members).standing.value == max(one.standing.value for one in members)
 
 
 def test_queries_are_those_of_the_data(run):
-    found, data = judged_queries(run), run.plan.whole.data
+    found, data = run.queries, run.plan.whole.data
     for place, name in enumerate(found.ids):
         labels = data.y[data.qid == name]
         assert found.documents[place] == len(labels)
@@ -161,7 +156,7 @@ def test_queries_are_those_of_the_data(run):
 
 
 def test_the_model_is_among_the_mixtures(run):
-    assert any(one is run.kept for one in priced_mixtures(run))
-    assert len(priced_mixtures(run)) == len(run.frontier)
+    assert any(one is run.kept for one in run.mixtures)
+    assert len(run.mixtures) == len(list(run.frontier.cheaper_and_cheaper(run.entries)))
     names = {one.name for one in run.standings() if one.weight}
-    assert {one.split(" (")[0] for one in mixture_members(run.kept)} == names
+    assert {one.split(" (")[0] for one in run.kept.mix.member_names} == names

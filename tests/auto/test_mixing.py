@@ -20,16 +20,16 @@ def members():
 
 def test_weights_are_those_of_the_values_by_query(members):
     found = mix(members, plausible_weights)
-    values = [one.values[place] for one, place in zip(members, found.places, strict=True)]
+    values = [one.values[place] for one, place in zip(members, found.round_indices, strict=True)]
     query = PLAN.held_out.query.tolist()
     expected = slow.plausible_weights([slow.by_query(query, one.tolist()) for one in values])
     np.testing.assert_allclose(found.weights, prune_weights(np.array(expected)), rtol=1e-9)
-    assert found.places == tuple(one.best_place() for one in members)
+    assert found.round_indices == tuple(one.best_index() for one in members)
 
 
 def test_the_scores_out_of_fold_are_the_weighted_sum_of_z_scores(members):
     found = mix(members, plausible_weights)
-    columns = [one.scores[place] for one, place in zip(members, found.places, strict=True)]
+    columns = [one.scores[place] for one, place in zip(members, found.round_indices, strict=True)]
     np.testing.assert_allclose(found.scores, np.dot(found.weights, columns), atol=1e-12)
     assert len(found.scores) == len(PLAN.held_out.labels.y)
 
@@ -39,7 +39,7 @@ def test_the_scorer_is_the_weighted_sum_of_z_scores_of_new_documents(members):
     scorer = found.scorer()
     assert isinstance(scorer, Combination)
     expected = np.zeros(len(test))
-    for one, place, weight in zip(members, found.places, found.weights, strict=True):
+    for one, place, weight in zip(members, found.round_indices, found.weights, strict=True):
         expected += weight * slow.z_scores(one.cut(place).predict(test), test.qid.tolist())
     np.testing.assert_allclose(scorer.predict(test), expected, atol=1e-12)
 
@@ -52,7 +52,7 @@ def test_rounds_and_weights_are_chosen_by_the_given_judgements_alone(members):
         for one in members
     ]
     again = mix(hidden, plausible_weights, some)
-    assert chosen.places == again.places
+    assert chosen.round_indices == again.round_indices
     assert chosen.weights.tolist() == again.weights.tolist()
 
 
@@ -70,9 +70,9 @@ def test_negligible_members_are_left_out():
 def test_a_single_member_stays_as_it_is(members):
     found = mix(members, best_alone)
     (kept,) = found.kept
-    assert found.scorer() is members[kept].cut(found.places[kept])
+    assert found.scorer() is members[kept].cut(found.round_indices[kept])
     alone = mix(members[1:2], plausible_weights)
-    assert encode(alone.scorer()) == encode(members[1].cut(alone.places[0]))
+    assert encode(alone.scorer()) == encode(members[1].cut(alone.round_indices[0]))
 
 
 def test_a_member_that_is_cut_is_mixed_as_it_was_cut(members):
@@ -86,7 +86,7 @@ def test_a_member_that_is_cut_is_mixed_as_it_was_cut(members):
 def test_no_judgements_give_equal_weights_and_all_rounds(members):
     found = mix(members, plausible_weights, np.zeros(N_JUDGEMENTS, dtype=bool))
     assert found.weights.tolist() == pytest.approx([1 / 3] * 3)
-    assert found.places == (0, 11, 0)
+    assert found.round_indices == (0, 11, 0)
 
 
 def test_columns_within_the_query_are_made_once():

@@ -68,7 +68,7 @@ def test_another_file_of_the_same_name_is_another_model(old, tmp_path):
 
 def test_a_time_limit_does_not_pass_over_what_is_ready(old):
     slow = rw.LambdaMART(rounds=100_000)
-    with pytest.warns(UserWarning, match="LambdaMART is passed over"):
+    with pytest.warns(UserWarning, match="LambdaMART is skipped"):
         ranker = auto(old, portfolio=[slow], time_limit=1.0).fit(JUDGED)
     assert [one.name for one in ranker.standings_] == ["model old.rw"]
 

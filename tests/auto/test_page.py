@@ -9,8 +9,8 @@ import pytest
 import rankwright as rw
 from auto.small_run import small_data, small_ranker
 from html_page import read_page
-from rankwright.auto.page import write_auto_page
 from rankwright.base.errors import InputError
+from rankwright.base.wording import percent
 from rankwright.metrics import NDCG
 
 
@@ -41,10 +41,10 @@ def test_says_what_the_ranker_says(ranker, page):
         str(ranker.run_.plan),
         f"{len(small_data()):,} documents",
         *(f"{one.value:.4f}" for one in ranker.standings_),
-        *(f"{one.weight:.1%}" for one in ranker.standings_ if one.weight),
+        *(percent(one.weight) for one in ranker.standings_ if one.weight),
     ):
         assert expected.replace("-", "\N{MINUS SIGN}") in page.text.replace("-", "\N{MINUS SIGN}")
-    for heading in ("Members", "Learning curves", "How alike members are", "What each microsecond buys"):
+    for heading in ("Members", "Learning curves", "How alike members are", "Accuracy-latency frontier"):
         assert heading in page.words
     assert "nan" not in page.text.split()
     assert "The budget" not in page.text
@@ -61,7 +61,7 @@ def test_queries_can_be_browsed(ranker, page):
 
 def test_draws_curves_and_mixtures(ranker, page):
     frontier = next(one for one in page.charts if "microseconds per document" in one)
-    assert f"{len(ranker.run_.frontier)} mixtures" in frontier
+    assert f"{len(ranker.run_.mixtures)} mixtures" in frontier
     curves = [one for one in page.charts if "by number of rounds, out of fold" in one]
     assert len(curves) == 1
     assert "ndcg@10 of LambdaMART" in curves[0]
@@ -76,18 +76,16 @@ def test_names_are_never_markup(tmp_path, monkeypatch):
     data = small_data(names=hostile, feature_names=[hostile.format(letter) for letter in "abcd"])
     ranker = small_ranker(data)
     ranker.run_.failures[hostile] = hostile
-    ranker.run_.passed_over[hostile] = hostile
+    ranker.run_.skipped[hostile] = hostile
     read = written(ranker, tmp_path / "page.html")
     assert read.count("script") == 3
     assert all(hostile.format(number) in read.text for number in range(3))
     assert hostile.format(ranker.estimate_.best_feature.name[-1]) in read.text
-    assert (
-        read.text.count(f"{hostile} failed {hostile}") == read.text.count(f"{hostile} passed over {hostile}") == 1
-    )
+    assert read.text.count(f"{hostile} failed {hostile}") == read.text.count(f"{hostile} skipped {hostile}") == 1
 
 
 def test_says_what_a_budget_costs(tmp_path, ranker):
-    cheapest = min(one.microseconds for one in ranker.run_.frontier)
+    cheapest = min(one.microseconds for one in ranker.run_.mixtures)
     limited = small_ranker(max_microseconds=20 * cheapest)
     words = written(limited, tmp_path / "page.html").text
     whole, kept = limited.run_.whole, limited.run_.kept
@@ -98,14 +96,12 @@ def test_says_what_a_budget_costs(tmp_path, ranker):
 
 
 def test_members_that_failed_are_named(tmp_path, ranker):
-    run = dataclasses.replace(
-        ranker.run_, failures={"AdaBoost": "too few labels"}, passed_over={"MART": "no time"}
-    )
+    run = dataclasses.replace(ranker.run_, failures={"AdaBoost": "too few labels"}, skipped={"MART": "no time"})
     other = copy.copy(ranker)
     other.run_ = run
     words = written(other, tmp_path / "page.html").text
     assert "AdaBoost failed too few labels" in words
-    assert "MART passed over no time" in words
+    assert "MART skipped no time" in words
 
 
 def test_one_member_without_rounds(tmp_path):
@@ -130,13 +126,13 @@ def test_only_a_fitted_ranker_has_a_page(tmp_path):
 
 def test_a_page_that_cannot_be_written(ranker, tmp_path):
     with pytest.raises(InputError, match="cannot be written"):
-        write_auto_page(ranker, tmp_path / "nowhere" / "page.html")
+        ranker.report(tmp_path / "nowhere" / "page.html")
 
 
 def test_estimate_without_a_value(ranker, tmp_path):
     unknown = dataclasses.replace(ranker.estimate_, value=np.nan, interval=(np.nan, np.nan), best_feature=None)
     other = copy.copy(ranker)
-    other.estimate_ = unknown
+    other.run_ = dataclasses.replace(ranker.run_, estimate=unknown)
     words = written(other, tmp_path / "page.html").text
     assert "too few queries for an interval" in words
     assert "best single feature" not in words

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from auto.examples import METRIC, canonical, judged, plan_of, shuffled
 from properties import examples
 from rankwright.auto import plan as module
-from rankwright.auto.plan import HeldOut, Plan, division_for
+from rankwright.auto.plan import FitPlan, HeldOut, division_for
 from rankwright.base.errors import InputError
 from rankwright.data.dataset import RankingData
 from rankwright.data.groups import QueryGroups
@@ -76,7 +76,7 @@ def test_parts_depend_neither_on_the_order_of_rows_nor_on_the_names_of_queries()
 
 def test_another_seed_gives_other_parts_and_the_same_seed_the_same():
     whole = canonical(judged(23))
-    one, same, other = (Plan.of(whole, seed).held_out.query.tolist() for seed in (0, 0, 1))
+    one, same, other = (FitPlan.of(whole, seed).held_out.query.tolist() for seed in (0, 0, 1))
     assert one == same != other
 
 
@@ -113,7 +113,7 @@ def test_one_part_is_held_out_if_there_are_very_many_queries_or_documents(monkey
 def test_a_single_query_cannot_judge_what_it_taught(n_queries):
     data = judged(2).take_queries(np.arange(n_queries))
     with pytest.raises(InputError, match=r"^AutoRanker needs at least 2 judged queries: some to learn from"):
-        Plan.of(TrainingSet(data), 0)
+        FitPlan.of(TrainingSet(data), 0)
 
 
 def test_values_are_those_of_the_metric():

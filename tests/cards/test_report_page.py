@@ -12,8 +12,7 @@ from auto.small_run import small_data
 from evaluation.examples import small_report
 from html_page import read_page
 from rankwright.base.errors import InputError
-from rankwright.cards.report_page import write_page
-from rankwright.cards.sections import compared, summary_of
+from rankwright.cards.report_page import compared, write_page
 from rankwright.data.readers.trec import Judgements, Run
 from rankwright.training.history import History, Round
 
@@ -53,17 +52,17 @@ def test_says_what_the_report_says(page):
 
 
 def said(report):
-    return summary_of(compared(report))
+    return compared(report).summary
 
 
 def test_summaries():
     assert re.fullmatch(
-        r"good is ahead of poor by 0\.250 map, which may be chance, p = 0\.5\d*; 1 query is worse\.",
+        r"good is ahead of poor by 0\.2500 map, which may be chance, p = 0\.5\d*; 1 query is worse\.",
         said(REPORT),
     )
     sure = small_report(good=np.linspace(0.5, 1, 30), poor=np.linspace(0, 0.5, 30))
-    assert said(sure) == "good beats poor by 0.500 map, p < 0.001; 0 queries are worse."
-    assert said(small_report(poor=np.zeros(30), good=np.ones(30))).startswith("good beats poor by 1.000 map")
+    assert said(sure) == "good beats poor by 0.5000 map, p < 0.001; 0 queries are worse."
+    assert said(small_report(poor=np.zeros(30), good=np.ones(30))).startswith("good beats poor by 1.0000 map")
     assert said(small_report(only=[1.0, 0.5])) == "only has 0.7500 map on 2 queries."
     assert said(small_report(one=[1.0], other=[0.5])) == (
         "There is only one query, so no test is possible; map: one 1.0000 and other 0.5000."

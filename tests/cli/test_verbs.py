@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 
 from rankwright import AdaRank, LambdaMART, cross_validate
-from rankwright.cli.options.shared_options import make_ranker
+from rankwright.cli.options.rankers import make_ranker
 from rankwright.data.query_features import QueryFeature
 from rankwright.data.readers.letor import read_letor
 from rankwright.data.readers.parquet import read_parquet
@@ -125,7 +125,7 @@ def test_train_and_crossval_refit_on_both_parts(run, refuse, folder, fold, tmp_p
     assert run(*words, "--json").json["reason"].endswith("; fitted again on both parts")
     assert load(tmp_path / "m.rw").about["queries"] == 24
     assert "--refit is for training without --tune" in refuse(*words, "--tune")
-    assert "refit=True needs validation data" in refuse(*train(fold, tmp_path / "other.rw", "--refit"))
+    assert "refit needs validation data" in refuse(*train(fold, tmp_path / "other.rw", "--refit"))
     crossval = ("crossval", "lambdamart", "--data", folder, "--set", "rounds=5")
     plain, again = (run(*crossval, "--json", *more).json for more in ((), ("--refit",)))
     assert plain["mean"] != again["mean"]
@@ -173,7 +173,7 @@ def press_ctrl_c(_ranker, one):
 @pytest.mark.filterwarnings("default:Interrupted")
 @pytest.mark.parametrize("options", [(), ("--json",)])
 def test_an_interrupted_fit_keeps_its_best_round_and_exits_with_130(run, fold, tmp_path, monkeypatch, options):
-    monkeypatch.setattr("rankwright.cli.verbs.train._remark", press_ctrl_c)
+    monkeypatch.setattr("rankwright.cli.output.fits._remark", press_ctrl_c)
     code, out, err = run(*train(fold, tmp_path / "m.rw", *options))
     assert code == 130
     assert ('"interrupted": true' if options else "(round 2 of 2)") in out
@@ -184,7 +184,7 @@ def test_an_interrupted_fit_keeps_its_best_round_and_exits_with_130(run, fold, t
 @pytest.mark.slow
 @pytest.mark.filterwarnings("default:Interrupted")
 def test_an_interrupted_demo_writes_its_files_and_exits_with_130(run, tmp_path, monkeypatch):
-    monkeypatch.setattr("rankwright.cli.verbs.train._remark", press_ctrl_c)
+    monkeypatch.setattr("rankwright.cli.output.fits._remark", press_ctrl_c)
     code, _, _ = run("demo", "--queries", 20, "--report", tmp_path / "report.html")
     assert code == 130
     assert (tmp_path / "report.html").exists()
@@ -210,10 +210,11 @@ def test_evaluate(run, fold, model, tmp_path):
     mean = NDCG(k=10)(test.y, load(model).predict(test), test.qid)
     code, out, err = run("evaluate", model, "--data", fold / "test.txt", "--metrics", "ndcg@10,map")
     assert code == 0
-    head, line = out.splitlines()
+    summary, _, head, line = out.splitlines()
+    assert summary == f"{model} has {mean:.4f} ndcg@10 on 12 queries."
     assert head.split() == ["system", "ndcg@10", "map"]
     assert line.split()[:2] == [str(model), f"{mean:.4f}"]
-    assert err == "12 queries, 0 of them empty; convention standard\n"
+    assert err == "12 queries, 0 of them empty; convention standard.\n"
 
 
 def test_evaluate_for_machines(run, fold, model):
@@ -294,7 +295,7 @@ def test_a_start_that_no_round_improves_on_is_told(run, fold, tmp_path):
 def test_evaluate_says_which_queries_are_empty(run, model, tmp_path):
     (tmp_path / "test.txt").write_text("1 qid:1 6:1\n0 qid:1 6:2\n0 qid:2 6:1\n")
     err = run("evaluate", model, "--data", tmp_path / "test.txt").err
-    assert err == "2 queries, 1 of them empty; convention standard\n"
+    assert err == "2 queries, 1 of them empty; convention standard.\n"
     words = (
         "evaluate",
         model,
@@ -363,8 +364,9 @@ def test_learning_and_measuring_need_labels(refuse, fold, model, tmp_path):
 def test_crossval(run, folder):
     code, out, err = run("crossval", "adarank", "--data", folder, "--set", "directions=both")
     assert code == 0
-    assert [line.split()[0] for line in out.splitlines()] == ["fold", "Fold1", "Fold2", "mean", "standard"]
-    assert err.startswith("24 test queries, 0 of them empty; convention standard; ")
+    names = ["AdaRank", "fold", "Fold1", "Fold2", "metric", "ndcg@10", "map"]
+    assert [line.split()[0] for line in out.splitlines() if line][:7] == names
+    assert err.startswith("24 queries, 0 of them empty; convention standard; ")
 
 
 def test_crossval_shows_what_file_order_hides(run, tmp_path):
@@ -372,8 +374,9 @@ def test_crossval_shows_what_file_order_hides(run, tmp_path):
     for name in ("train.txt", "vali.txt", "test.txt"):
         (tmp_path / "Fold1" / name).write_text("1 qid:1 1:2\n0 qid:1 1:2\n0 qid:1 1:1\n")
     out = run("crossval", "adarank", "--data", tmp_path, "--convention", "letor3", "--metrics", "map").out
-    assert out.splitlines()[-3].split() == ["mean", "1.0000"]
-    assert out.splitlines()[-2].split() == ["mean,", "ties", "averaged", "0.7500"]
+    head, line = (line.split() for line in out.splitlines() if line.startswith(("metric", "map")))
+    assert head == ["metric", "mean", "over", "folds", "standard", "error", "ties", "averaged"]
+    assert (line[1], line[-1]) == ("1.0000", "0.7500")
 
 
 def test_crossval_for_machines(run, folder):
@@ -404,10 +407,10 @@ def test_crossval_that_tunes(run, folder):
     words = ("crossval", "adarank", "--data", folder, "--tune", "--workers", 2)
     code, out, err = run(*words)
     assert code == 0
-    head, first, *_ = (line.split() for line in out.splitlines())
+    _, _, head, first, *_ = (line.split() for line in out.splitlines())
     assert head[-2:] == ["rounds", "chosen"]
-    assert first[-1].split("=")[0] == "choose"
-    assert "; parameters tuned on validation; " in err
+    assert first[-3:-1] == ["choose", "="]
+    assert "; parameters and rounds are tuned on the validation part" in err
 
 
 @pytest.fixture
@@ -423,10 +426,9 @@ def test_crossval_of_one_file(run, one_file):
     words = ("crossval", "lambdamart", "--data", one_file, "--qid", "query", "--set", "rounds=3")
     code, out, err = run(*words, "--folds", 3, "--repeats", 2)
     assert code == 0
-    names = [line.split("  ")[0].strip() for line in out.splitlines()]
-    repeats = [f"Fold{fold}, repeat {repeat}" for repeat in (1, 2) for fold in (1, 2, 3)]
-    assert names == ["fold", *repeats, "mean", "standard error"]
-    assert "24 test queries, 1 of them empty; convention standard; " in err
+    names = [line.split("  ")[0].strip() for line in out.splitlines() if "Fold" in line]
+    assert names == [f"Fold{fold}, repeat {repeat}" for repeat in (1, 2) for fold in (1, 2, 3)]
+    assert "24 queries, 1 of them empty; convention standard; " in err
     found = run(*words, "--folds", 3, "--json").json
     data = read_parquet(one_file, qid="query")
     expected = cross_validate(LambdaMART(rounds=3), data, folds=3).to_dict()
@@ -442,7 +444,7 @@ def test_crossval_writes_a_model_of_all_queries(run, one_file, tmp_path):
     options = ("--tune", "--grid", "max_leaves=2,4", "--validation", 0.3, "--model", tmp_path / "m.rw")
     code, _, err = run(*words, *options)
     assert code == 0
-    assert "parameters tuned on validation; " in err
+    assert "parameters and rounds are tuned on the validation part" in err
     found = run(*words, *options, "--json").json
     setting = f"max_leaves={found['chosen']['max_leaves']} rounds={found['chosen']['rounds']}"
     assert f"fitted on 192 documents of 24 queries, 6 features with {setting}; wrote {tmp_path / 'm.rw'}\n" in err
@@ -488,10 +490,10 @@ def test_options_of_tuning_are_checked(refuse, fold, tmp_path, options, sentence
 
 def test_options_of_one_file_are_refused_for_folds(refuse, folder):
     words = ("crossval", "adarank", "--data", folder)
-    assert refuse(*words, "--folds", 3).startswith(f"{folder} has folds of its own; folds, repeats, ")
+    assert refuse(*words, "--folds", 3).startswith(f"{folder} has folds of its own; --folds, --repeats, ")
     assert "are for a file; " in refuse(*words, "--n-features", 3)
     assert refuse(*words[:-1], folder / "Fold1" / "train.txt", "--validation", 1.5) == (
-        "validation must be a number from 0 to below 1, or 'fold', not 1.5."
+        "--validation must be a number from 0 to below 1, or 'fold', not 1.5."
     )
 
 
@@ -698,7 +700,7 @@ def test_info_of_a_model_that_lies_and_commands_the_terminal(run, tmp_path):
     save(LinearScorer([0.0], [0.0], about=about), tmp_path / "evil.rw")
     out = run("info", tmp_path / "evil.rw").out
     assert "kind      linear\n" in out
-    assert "note      \\x1b[31mred\\ud800\\n\n" in out
+    assert "note      \\x1b[31mred\\ud800\n" in out
 
 
 def test_info_of_data(run, tmp_path):

@@ -65,7 +65,7 @@ def test_rankers_are_compared_as_compare_does(found):
     assert pair.p_values["t"] == pytest.approx(ttest_rel(*values).pvalue)
     assert {"randomisation", "t"} <= set(pair.corrected)
     assert all(pair.corrected[test] >= pair.p_values[test] for test in ("randomisation", "t"))
-    assert [one.one for one in found.compare(baseline="few").pairs()] == ["trees", "ada"]
+    assert [one.system for one in found.compare(baseline="few").pairs()] == ["trees", "ada"]
     slices = found.compare(slices="relevant").slices("map")[0]
     assert sum(one.compared.n_queries for one in slices.slices) == 25
     kinds = {query: query % 2 for query in found.report.queries}
@@ -90,21 +90,20 @@ def test_the_order_is_by_the_mean_over_folds(found):
     assert sorted(ranked) == ["ada", "few", "trees"]
     means = [found.mean(name, "map") for name in ranked]
     assert means == sorted(means, reverse=True)
-    table = found.means_table()
-    assert table.head == ["mean over folds", "ndcg@1", "ndcg@2", "ndcg@3", "map"]
-    assert [row[0] for row in table.rows] == found.ranked()
-    folds = found.folds_table("map")
-    assert folds.head == ["map", "Fold1", "Fold2", "Fold3"]
-    for name, *cells in folds.rows:
-        assert np.mean([float(cell) for cell in cells]) == pytest.approx(found.mean(name, "map"), abs=1e-4)
+    means, folds = found.sections[-1].blocks[:2]
+    assert [column.title for column in means.columns] == ["mean over folds", "ndcg@1", "ndcg@2", "ndcg@3", "map"]
+    assert [row[0] for row in means.rows] == found.ranked()
+    assert [column.title for column in folds.columns] == ["ndcg@1", "Fold1", "Fold2", "Fold3"]
+    for name, *values in folds.rows:
+        assert np.mean(values) == pytest.approx(found.mean(name, "ndcg@1"))
 
 
 def test_what_is_printed(found):
     text = str(found)
-    assert text.startswith(found.compare().summary())
-    for words in ("mean over folds", "Fold3", "p (Holm)", "randomisation", "25 queries, "):
+    assert text.startswith(found.compare().summary)
+    for words in ("mean over folds", "Fold3", "p (Holm)", "25 queries, "):
         assert words in text
-    assert repr(found) == "CrossComparison(trees, ada, few, 3 folds)"
+    assert repr(found) == f"<CrossComparison: {found.summary}>"
     plain = json.loads(json.dumps(found.to_dict(), allow_nan=False))
     assert list(plain["rankers"]) == ["trees", "ada", "few"]
     assert plain["rankers"]["ada"]["mean"]["map"] == found.mean("ada", "map")
@@ -116,7 +115,8 @@ def test_what_is_printed(found):
 def test_one_ranker_by_name_is_not_compared():
     found = cross_validate({"only": RANKERS["few"]}, DATA, **HOW)
     assert found.to_dict()["comparison"] is None
-    assert str(found).splitlines()[1].startswith("mean over folds")
+    assert str(found).startswith("LambdaMART has ")
+    assert "mean over folds" in str(found)
     with pytest.raises(InputError, match="There is only one system, only"):
         found.compare()
 
@@ -187,7 +187,7 @@ def test_an_unknown_ranker_of_the_result(found):
 
 
 def test_the_page(found, tmp_path):
-    write_rankers_page(found, tmp_path / "page.html", baseline="few", data=DATA, reproduce="make it")
+    write_rankers_page(found.against("few"), tmp_path / "page.html", data=DATA, reproduce="make it")
     text = (tmp_path / "page.html").read_text()
     for words in ("Cross-validation of 3 rankers", "By cut-off", "mean over folds", "Fold3", "make it"):
         assert words in text
@@ -202,9 +202,9 @@ def test_curves_of_several_rankers(found):
     for name in found.rankers:
         values = [found.report.mean(name, f"ndcg@{cut}") for cut in (1, 2, 3)]
         assert [one.value for one in curves.curves[name]] == values
-    assert curves.table().head == ("ndcg", "@1", "@2", "@3")
+    assert [column.title for column in curves.tables[0].columns] == ["ndcg", "@1", "@2", "@3"]
     assert found.curves(" NDCG").curves == curves.curves
-    assert "25 queries" in curves.footnote()
+    assert "25 queries" in curves.note
     assert "Mean ndcg by cut-off, from 1 to 3: trees " in curves.chart().description
     assert curves.to_dict()["systems"]["ada"][2]["value"] == found.report.mean("ada", "ndcg@3")
     with pytest.raises(InputError, match="A curve needs p at several cut-offs; measure metrics='p@1-10'"):
@@ -221,9 +221,9 @@ def test_curves_of_systems():
     assert {one.value for one in curves.curves["labels"]} == {1.0}
     upper = rw.analyses.cutoff_curves(systems, DATA, metric="NDCG", cutoffs="1-2", min_relevant=1)
     assert (upper.metric, upper.cutoffs) == ("ndcg", (1, 2))
-    assert "dropped: " in upper.footnote()
+    assert "dropped: " in upper.note
     alike = RankingData(DATA.X, np.where(DATA.qid == 0, 1, DATA.y), DATA.qid)
-    told = rw.analyses.cutoff_curves(systems, alike, cutoffs="1-2", drop_one_label=True).footnote()
+    told = rw.analyses.cutoff_curves(systems, alike, cutoffs="1-2", drop_one_label=True).note
     assert told.startswith("24 queries")
     assert "1 query with a single label" in told
     with pytest.raises(InputError, match="at several cut-offs"):

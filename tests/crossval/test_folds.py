@@ -10,7 +10,7 @@ import pytest
 import rankwright as rw
 from rankwright import AdaRank, InputError, LambdaMART, RankingData, RankSVM, cross_validate, synthetic
 from rankwright.crossval.folds import Folds
-from rankwright.crossval.splits import Division
+from rankwright.crossval.splits import SplitOptions
 from rankwright.evaluation.evaluate import evaluate
 from rankwright.metrics import NDCG
 
@@ -21,7 +21,7 @@ RANKER = LambdaMART(NDCG(k=5), rounds=6)
 
 
 def folds_of(data=DATA, **options):
-    return list(Folds.of(data, Division(**options)))
+    return list(Folds.of(data, SplitOptions(**options)))
 
 
 def queries(data):
@@ -57,7 +57,7 @@ def test_a_fold_may_validate_as_in_letor():
         assert queries(fold.train) == set.union(*others)
         assert len(others) == 3
     assert [queries(one.test) for one in made] == [queries(one.test) for one in folds_of()]
-    assert Division(validation="fold").has_validation
+    assert SplitOptions(validation="fold").has_validation
     found = cross_validate(RANKER, DATA, validation="fold", tune=True, grid={"max_leaves": [4]})
     assert found.protocol == "validation"
 
@@ -283,8 +283,8 @@ def test_a_ranker_without_rounds_is_refitted_with_its_setting():
     [
         (DATA, {"folds": 1}, "folds must be an integer of at least 2, not 1"),
         (DATA, {"folds": 5.0}, "folds must be an integer of at least 2, not 5.0"),
-        (DATA, {"repeats": 0}, "repeats must be an integer of at least 1, not 0"),
-        (DATA, {"random_state": -1}, "random_state must be an integer of at least 0, not -1"),
+        (DATA, {"repeats": 0}, "repeats must be a positive integer, not 0"),
+        (DATA, {"random_state": -1}, "random_state must be a non-negative integer, not -1"),
         (DATA, {"validation": 1.0}, "validation must be a number from 0 to below 1, or 'fold', not 1.0"),
         (DATA, {"folds": 24}, "24 folds need at least 24 queries, not 23"),
         (DATA, {"folds": 24, "stratify": True}, "24 folds need at least 24 queries, not 23"),

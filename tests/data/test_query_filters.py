@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import rankwright as rw
 from rankwright.base.errors import InputError
-from rankwright.data.query_filters import queries_to_drop, relevant_documents, told
+from rankwright.data.query_filters import QueryFilter, relevant_documents, told
 
 LABELS = {"a": [2, 1, 0], "b": [1, 1], "c": [0, 0, 0], "d": [0.5, 0], "e": [3]}
 Y = [label for labels in LABELS.values() for label in labels]
@@ -43,7 +43,7 @@ def test_queries_are_dropped_as_a_whole(options, kept):
 
 
 def test_each_dropped_query_has_one_reason():
-    reasons = queries_to_drop(DATA.y, DATA.groups, min_relevant=1, drop_one_label=True)
+    reasons = QueryFilter(min_relevant=1, drop_one_label=True).reasons(DATA.y, DATA.groups)
     assert {reason: some.tolist() for reason, some in reasons.items()} == {
         "fewer than 1 relevant document": [False, False, True, True, False],
         "a single label": [False, True, False, False, True],

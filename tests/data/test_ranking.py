@@ -44,7 +44,7 @@ def test_tie_break_decides_before_the_row(queries, data):
 
 @pytest.mark.parametrize("path", range(_native.widest_path() + 1))
 @given(scores=arrays.arrays(np.float64, st.integers(0, 70), elements=SCORES))
-def test_every_vector_path_counts_alike(path, scores):
+def test_every_simd_path_counts_alike(path, scores):
     with np.errstate(over="ignore"):
         keys = scores.astype(np.float32)
     order = slow_sort(np.array([0, len(keys)]), np.arange(len(keys)), keys.astype(np.float64))
@@ -52,7 +52,7 @@ def test_every_vector_path_counts_alike(path, scores):
 
 
 @pytest.mark.parametrize("path", [-1, _native.widest_path() + 1])
-def test_a_vector_path_that_the_processor_lacks_is_refused(path):
+def test_a_simd_path_that_the_processor_lacks_is_refused(path):
     with pytest.raises(ValueError, match="this processor does not support this path"):
         _native.count_above(np.zeros(3, dtype=np.float32), path)
 

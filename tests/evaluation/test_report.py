@@ -54,10 +54,12 @@ def test_plain_json():
 
 def test_printed():
     assert str(small_report(one=[0.5, 1.0], longer=[1, 1])).splitlines() == [
-        "                 map",
-        "one           0.7500",
-        "longer        1.0000",
-        "2 queries, 0 of them empty; convention standard",
+        "longer has 1.0000 map on 2 queries.",
+        "",
+        "system     map",
+        "one     0.7500",
+        "longer  1.0000",
+        "2 queries, 0 of them empty; convention standard.",
     ]
 
 
@@ -79,4 +81,4 @@ def test_the_footnote_owns_up_to_empty_queries(empty, words):
 
 
 def test_repr_is_short():
-    assert repr(small_report(one=[0, 1, 1], other=[1, 1, 1])) == "Report(map of one, other, 3 queries)"
+    assert repr(small_report(one=[0, 1, 1], other=[1, 1, 1])) == "<Report: other has 1.0000 map on 3 queries.>"

@@ -193,7 +193,7 @@ BAD = [
     ({"rows": np.array([0, 2])}, "a row is out of range"),
     ({"offsets": np.array([0, 3])}, "offsets must run"),
     ({"gains": np.zeros(1)}, "finite number for every score"),
-    ({"rank_weights": np.zeros(1)}, "one weight per place"),
+    ({"rank_weights": np.zeros(1)}, "one weight per rank"),
     ({"gains": np.full(2, 1e308), "rank_weights": np.ones(2)}, "too large to be summed"),
     ({"gains": np.full(2, 1e308), "rank_weights": np.full(2, 1e-308)}, "too large to be summed"),
     ({"rank_weights": np.full(2, 1e308)}, "too large to be summed"),

@@ -404,6 +404,7 @@ def test_honest_categories_are_accepted():
 WITHIN_MEMORY = """
 import resource, sys
 import numpy as np
+from rankwright.cli.options.data_files import ReadOptions
 from rankwright.cli.verbs.info import info
 from rankwright.base.errors import InputError
 from rankwright.models import load
@@ -416,8 +417,8 @@ from pathlib import Path
 for path in sys.argv[1:]:
     try:
         scorer = load(path)
-        info(Path(path))
-        info(Path(path), json=True)
+        info(Path(path), ReadOptions())
+        info(Path(path), ReadOptions(), json=True)
         if scorer.n_features < 100:
             scorer.predict(np.ones((4, scorer.n_features)), 1, n_jobs=1)
     except InputError as error:

@@ -4,7 +4,7 @@ import pytest
 from rankwright.data.dataset import RankingData
 from rankwright.models import LinearScorer, load, save
 from rankwright.models.scaled import linear_of_columns, over_columns
-from rankwright.training.scaling_fit import SCALINGS, columns_of, learned_scaling
+from rankwright.rankers.shared.scaled_rankers import SCALINGS, columns_of, learned_scaling
 from rankwright.training.training_set import TrainingSet
 
 rng = np.random.default_rng(3)

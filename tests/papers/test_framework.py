@@ -17,13 +17,14 @@ from rankwright.papers.framework.claims import alike, better
 from rankwright.papers.framework.experiment import (
     Absent,
     Claim,
+    DataTrial,
     Experiment,
     Finding,
     Paper,
     Published,
     Setup,
-    Trial,
 )
+from rankwright.papers.framework.measurements import Measurements
 from rankwright.papers.framework.measures import (
     TRAIN,
     ByRound,
@@ -33,8 +34,8 @@ from rankwright.papers.framework.measures import (
     PerQuery,
     Rounds,
 )
-from rankwright.papers.framework.reproduce import reproduce
-from rankwright.papers.framework.results import (
+from rankwright.papers.framework.reproduce import OUTCOMES, reproduce
+from rankwright.papers.framework.rows import (
     NO_DATA,
     NOT_REACHED,
     NOT_SHOWN,
@@ -42,13 +43,12 @@ from rankwright.papers.framework.results import (
     OTHER_DATA,
     REACHED,
     WITHIN,
-    Results,
     rows_of,
+    table_of,
 )
 from rankwright.papers.framework.sources import COLLECTIONS, divided, find_collections, letor
-from rankwright.papers.framework.systems import BestOf, Fitted, OneFeature
-from rankwright.papers.framework.table import HEAD, cells, markdown
-from rankwright.papers.framework.task_folder import read_outcome, write_outcome
+from rankwright.papers.framework.systems import BestOf, FittedSystem, OneFeature
+from rankwright.reports.text import markdown
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -66,7 +66,7 @@ class Small:
     def trial(self, name):
         truth = rw.synthetic.RandomPolynomial.draw(1, n_features=5, n_active=3, n_terms=4, degree=1)
         seeds = (10, 11, 12) if name == "A" else (20, 21, 22)
-        return Trial(name, *(truth.sample(12, seed=seed, n_documents=8) for seed in seeds))
+        return DataTrial(name, *(truth.sample(12, seed=seed, n_documents=8) for seed in seeds))
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ class Counted:
             self.fits.append(trial.name)
             if self.fail_at is not None and len(self.fits) > self.fail_at:
                 raise KeyboardInterrupt
-        return Fitted(self.ranker)(trial, threads)
+        return FittedSystem(self.ranker)(trial, threads)
 
 
 def paper(*experiments):
@@ -91,7 +91,7 @@ def paper(*experiments):
 
 
 def experiment(**changes):
-    systems = {"AdaRank": Fitted(rw.AdaRank(rounds=3)), "feature": OneFeature(1)}
+    systems = {"AdaRank": FittedSystem(rw.AdaRank(rounds=3)), "feature": OneFeature(1)}
     made = Experiment("first", "Two trials.", Small(), systems, (PerQuery(("ndcg@5", "map")),))
     return replace(made, **changes)
 
@@ -157,15 +157,15 @@ def test_a_damaged_file_is_fitted_again(tmp_path):
     first, second = sorted(tmp_path.glob("*.npz"))
     first.write_bytes(first.read_bytes()[:50])
     second.write_bytes(b"")
-    with pytest.warns(UserWarning, match="cannot be read, so its fit is repeated"):
+    with pytest.warns(UserWarning, match="cannot be read and is fitted again"):
         reproduce(paper(experiment(systems={"one": system})), work=tmp_path)
     assert len(system.fits) == 4
 
 
 def test_outcomes_survive_the_file(tmp_path):
     outcome = {("a, b", "ndcg@5 by round"): np.arange(6.0).reshape(2, 3), ("", "seconds"): np.array([np.nan])}
-    write_outcome(tmp_path / "x.npz", outcome)
-    found = read_outcome(tmp_path / "x.npz")
+    OUTCOMES.write(outcome, tmp_path / "x.npz")
+    found = OUTCOMES.read(tmp_path / "x.npz")
     assert list(found) == list(outcome)
     for key, values in outcome.items():
         np.testing.assert_array_equal(found[key], values)
@@ -179,7 +179,7 @@ def test_one_or_more_workers_give_the_same(tmp_path):
 
 
 def made_results(**values):
-    return Results(("A",), {(model, "map", "A"): np.asarray(ones, float) for model, ones in values.items()})
+    return Measurements(("A",), {(model, "map", "A"): np.asarray(ones, float) for model, ones in values.items()})
 
 
 def test_a_number_is_reached_or_not():
@@ -246,7 +246,7 @@ def test_queries_of_several_trials_are_averaged():
         ("x", "train map", "B"): np.array([0.5, 0.4]),
         ("x", "train queries", "B"): np.array([3.0, 9.0]),
     }
-    found = Results(("A", "B"), arrays).query_means("x", "train map", "train queries")
+    found = Measurements(("A", "B"), arrays).query_means("x", "train map", "train queries")
     np.testing.assert_allclose(found, [0.35, 0.1, 0.4])  # queries 3, 7 and 9
 
 
@@ -258,7 +258,7 @@ def test_a_query_of_several_trials_counts_once_in_the_interval():
         for trial in ("A", "B", "C")
         for name, array in (("train map", values), ("train queries", queries))
     }
-    thrice, once = Results(("A", "B", "C"), arrays), Results(("A",), arrays)
+    thrice, once = Measurements(("A", "B", "C"), arrays), Measurements(("A",), arrays)
     assert thrice.interval("x", "train map", "train queries") == pytest.approx(once.interval("x", "train map"))
     assert np.ptp(thrice.interval("x", "train map")) < 0.6 * np.ptp(once.interval("x", "train map"))
 
@@ -288,7 +288,7 @@ def test_the_best_setting_is_that_of_the_validation_part():
     trial = Small().trial("A")
     settings = tuple(rw.MART(rounds=rounds, learning_rate=0.3) for rounds in (1, 30))
     best = BestOf(settings, "ndcg@5", validate=False)(trial, 1)
-    values = [Fitted(one, validate=False)(trial, 1).score(trial.valid) for one in settings]
+    values = [FittedSystem(one, validate=False)(trial, 1).score(trial.valid) for one in settings]
     assert best.rounds == settings[int(np.argmax(values))].rounds
 
 
@@ -355,17 +355,16 @@ def test_a_folder_that_cannot_be_made_is_refused(tmp_path):
 
 
 def test_a_folder_that_cannot_be_written_to_is_refused_before_any_fit(tmp_path, monkeypatch):
-    monkeypatch.setattr("rankwright.papers.framework.task_folder.os.access", lambda _path, _mode: False)
+    monkeypatch.setattr("rankwright.base.fit_cache.os.access", lambda _path, _mode: False)
     system = Counted(rw.AdaRank(rounds=1))
-    with pytest.raises(InputError, match="for results cannot be written to"):
+    with pytest.raises(InputError, match=r"The work folder .* cannot be written to"):
         reproduce(paper(experiment(systems={"one": system})), work=tmp_path)
     assert system.fits == []
 
 
 def test_the_table_in_markdown():
     (row,) = rows_of(experiment(published=(Published("Table 1", "x", "map", 0.4),)), made_results(x=[0.3, 0.5]))
-    assert len(cells(row)) == len(HEAD)
-    head, line, first = markdown([row]).split("\n")
+    head, line, first = markdown(table_of([row])).split("\n")
     assert head.count("|") == line.count("|") == first.count("|")
     assert "0.4000" in first
 

@@ -9,8 +9,8 @@ import pytest
 
 from rankwright.papers.framework.catalogue import find_paper
 from rankwright.papers.framework.experiment import Setup
-from rankwright.papers.framework.results import STATES
-from rankwright.papers.framework.results import rows_of as declared_rows
+from rankwright.papers.framework.rows import STATES
+from rankwright.papers.framework.rows import rows_of as declared_rows
 
 ROOT = Path(__file__).parents[2]
 

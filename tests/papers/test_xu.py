@@ -11,7 +11,7 @@ from rankwright.papers.framework.cranfield import BM25, CRANFIELD, CranfieldFold
 from rankwright.papers.framework.experiment import Setup
 from rankwright.papers.framework.measures import PerQuery, named
 from rankwright.papers.framework.reproduce import reproduce
-from rankwright.papers.framework.results import NO_DATA, STATES
+from rankwright.papers.framework.rows import NO_DATA, STATES
 from rankwright.papers.framework.sources import Divided
 from shared_data import CRANFIELD as REAL_CRANFIELD
 from shared_data import SHARED, needs_cranfield, needs_shared_data

@@ -5,7 +5,7 @@ import pytest
 
 from rankwright import CalibratedAdaBoost, LambdaMART, RankingData
 from rankwright.base.errors import InputError
-from rankwright.cli.options.shared_options import make_ranker as from_command_line
+from rankwright.cli.options.rankers import make_ranker as from_command_line
 from rankwright.metrics import NDCG
 from rankwright.rankers.catalogue import known_rankers, make_ranker, read_ranker
 

@@ -119,7 +119,7 @@ def test_codes_equal_the_slow_twins_and_say_what_is_at_most_an_edge(X, max_bins)
 @pytest.mark.parametrize("path", PATHS)
 @examples(100)
 @given(values=COLUMNS, edges=arrays.arrays(np.float32, st.integers(0, 254), elements=VALUES))
-def test_every_vector_path_gives_the_same_codes(path, values, edges):
+def test_every_simd_path_gives_the_same_codes(path, values, edges):
     edges = np.unique(edges[~np.isnan(edges)] + np.float32(0))
     values = np.concatenate([values, edges, np.nextafter(edges[:-1], edges[1:])])
     found = _native.encode_column(values, edges.tolist(), path)
@@ -136,7 +136,7 @@ def test_every_number_of_edges_on_every_path(path, n_edges):
 
 
 @pytest.mark.parametrize("path", [-1, _native.widest_path() + 1])
-def test_a_vector_path_that_the_processor_lacks_is_refused(path):
+def test_a_simd_path_that_the_processor_lacks_is_refused(path):
     with pytest.raises(ValueError, match="this processor does not support this path"):
         _native.encode_column(np.zeros(3, dtype=np.float32), [], path)
 
@@ -303,4 +303,4 @@ def test_every_threshold_of_too_many_values_is_refused_before_it_takes_memory(mo
     monkeypatch.setattr(binning, "available_memory", lambda: 2**20)
     X = np.random.default_rng(0).random((5_000, 20)).astype(np.float32)
     with pytest.raises(InputError, match="leave out all_thresholds, or round the features"):
-        binning.ExactFeatures.of_all_values(X, np.arange(len(X)))
+        binning.BinnedFeatures.exact(X, np.arange(len(X)))

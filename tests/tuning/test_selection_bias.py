@@ -35,16 +35,16 @@ def test_out_of_bag_values_are_those_of_the_plain_procedure():
     np.testing.assert_allclose(out_of_bag(table, resamples=20_000), plainly(table, 20_000, 5), atol=0.02)
 
 
-def test_one_setting_is_no_luck():
+def test_one_setting_has_no_bias():
     table = np.random.default_rng(0).random((1, 30))
     found = correction(table)
-    assert (found.luck, found.value) == (0.0, table.mean())
+    assert (found.selection_bias, found.value) == (0.0, table.mean())
     assert found.default.ahead == 0.0
 
 
-def test_equal_settings_are_no_luck():
+def test_equal_settings_have_no_bias():
     table = np.repeat(np.random.default_rng(0).random((1, 30)), 5, axis=0)
-    assert correction(table).luck == pytest.approx(0.0, abs=0.01)
+    assert correction(table).selection_bias == pytest.approx(0.0, abs=0.01)
 
 
 @pytest.mark.slow
@@ -71,7 +71,27 @@ def test_a_better_setting_beats_the_default():
     found = correction(table)
     assert found.default.ahead == pytest.approx(0.2, abs=0.01)
     assert found.default.p_value < 0.01
-    assert found.luck == pytest.approx(0.0, abs=0.005)
+    assert found.selection_bias == pytest.approx(0.0, abs=0.005)
+
+
+def test_a_correction_in_words():
+    random = np.random.default_rng(1)
+    table = random.random((1, 60)) + 0.01 * random.standard_normal((3, 60))
+    table[2] += 0.2
+    found = correction(table)
+    expected, compared = filter(None, str(found).split("\n"))
+    assert expected.startswith(f"Expected: ndcg@10 {found.value:.4f} on new queries, 95 % interval ")
+    assert expected.endswith("is selection bias, from choosing among 3 complete trials on 60 queries.")
+    assert compared.startswith("The search beats the ranker's own setting, ")
+    assert str(correction(table[::-1])).endswith(
+        f"No setting is better than the ranker's own, {found.chosen:.4f}."
+    )
+
+
+def test_the_key_in_json_is_the_old_word():
+    found = correction(np.random.default_rng(0).random((3, 20)))
+    assert found.to_dict()["luck"] == found.selection_bias
+    assert "selection_bias" not in found.to_dict()
 
 
 def test_queries_without_a_value_take_no_part():

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -13,18 +12,18 @@ import numpy as np
 from rankwright.analyses.out_of_fold_fits import Fitting, Variant, first_train, fit_out_of_fold
 from rankwright.base.arrays import sealed
 from rankwright.base.errors import InputError
-from rankwright.base.wording import counted, shown_p_value
+from rankwright.base.wording import closest, counted
 from rankwright.crossval.folds import count_folds
-from rankwright.crossval.splits import Division
+from rankwright.crossval.splits import SplitOptions
 from rankwright.data.columns import listed
 from rankwright.evaluation.evaluate import checked_metrics
 from rankwright.metrics.base import mean_over_queries
 from rankwright.metrics.conventions import find_convention
 from rankwright.models.fitted import name_of
 from rankwright.rankers.catalogue import as_ranker
-from rankwright.reports.analysis import Analysis, Estimate, Table
-from rankwright.statistics.paired_tests import compare_values
-from rankwright.statistics.significance import holm
+from rankwright.reports.blocks import Column, Figure, Interval, Kind, Table
+from rankwright.reports.result import Result
+from rankwright.statistics.paired_tests import compare_values, holm
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -33,6 +32,7 @@ if TYPE_CHECKING:
     from rankwright.data.dataset import RankingData
     from rankwright.metrics.parse import MetricLike
     from rankwright.rankers.ranker import Ranker
+    from rankwright.reports.blocks import Block
     from rankwright.reports.charts.chart import Chart
     from rankwright.statistics.paired_tests import Comparison
 
@@ -45,7 +45,7 @@ HOW = {"drop": "without", "only": "only"}
 class AblationRow(NamedTuple):
     """A feature or group: the value without it or with it alone, and the comparison with all features.
 
-    `p_holm` is the p-value corrected for the number of features by Holm's method.
+    `p_holm` is the p-value, corrected for the number of features by Holm's method.
     """
 
     name: str
@@ -56,7 +56,7 @@ class AblationRow(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Ablation(Analysis):
+class Ablation(Result):
     """Values of a ranker fitted without some of the features, or with them alone, judged out of fold.
 
     Parameters
@@ -80,25 +80,32 @@ class Ablation(Analysis):
     rows: tuple[AblationRow, ...]
     n_queries: int
 
-    def table(self) -> Table:
-        """Return one row per feature or group."""
-        head = (HOW[self.how], self.metric, "against all features", "p", "p (Holm)")
+    @property
+    def summary(self) -> str:
+        """What was fitted, and how it was judged."""
+        judges = counted(self.n_queries, "query")
+        return f"{self.ranker}, fitted again for each row and judged out of fold by {judges}."
+
+    def blocks(self) -> list[Block]:
+        """Return one row per feature or group, and their chart."""
+        columns = [
+            Column(HOW[self.how], Kind.TEXT),
+            Column(self.metric),
+            Column("against all features", Kind.DIFFERENCE),
+            Column("p", Kind.P_VALUE),
+            Column("p (Holm)", Kind.P_VALUE),
+        ]
         rows = [
             (
                 row.name,
-                f"{row.value:.4f}",
-                Estimate(row.against_all.difference, *row.against_all.interval).spelled(signed=True),
-                shown_p_value(row.against_all.p_value),
-                shown_p_value(row.p_holm),
+                row.value,
+                Interval(row.against_all.difference, *row.against_all.interval),
+                row.against_all.p_value,
+                row.p_holm,
             )
             for row in self.rows
         ]
-        return Table(head, [(WHOLE, f"{self.whole:.4f}", "", "", ""), *rows])
-
-    def footnote(self) -> str:
-        """Return a sentence on the fits."""
-        judges = counted(self.n_queries, "query")
-        return f"{self.ranker}, fitted again for each row and judged out of fold by {judges}"
+        return [Table(columns, [(WHOLE, self.whole, None, None, None), *rows]), Figure(self.chart)]
 
     def to_dict(self) -> dict[str, Any]:
         """Return the rows as JSON values; features are numbered from 0."""
@@ -172,16 +179,20 @@ def ablation(
     ranker, asked = as_ranker(ranker), checked_metrics([metric], find_convention(convention))
     if how not in HOW:
         raise InputError(f"how must be 'drop' or 'only', not {how!r}.")
-    division = Division(folds, repeats, validation, random_state)
+    division = SplitOptions(folds, repeats, validation, random_state)
     first = first_train(data, division)
     groups = feature_groups(first, features)
     variants = {WHOLE: Variant(ranker)} | {
         name: Variant(ranker, _changing(_taken_away(columns, first.n_features, how)))
         for name, columns in groups.items()
     }
-    found = fit_out_of_fold(variants, data, division, Fitting(asked, convention, workers, on_fit))
+    fitted = fit_out_of_fold(variants, data, division, Fitting(asked, convention, workers, on_fit))
     return _result(
-        name_of(ranker), str(asked[0]), how, groups, {name: found.values[name, str(asked[0])] for name in variants}
+        name_of(ranker),
+        str(asked[0]),
+        how,
+        groups,
+        {name: fitted.values[name, str(asked[0])] for name in variants},
     )
 
 
@@ -189,12 +200,14 @@ def feature_groups(data: RankingData, features: Groups | None) -> dict[str, tupl
     """Return the columns of each feature or group to look at."""
     if features is None:
         return _every_feature(data)
-    given = features if isinstance(features, Mapping) else {_spelled(one, data): [one] for one in features}
+    given = (
+        features if isinstance(features, Mapping) else {_spelled(feature, data): [feature] for feature in features}
+    )
     if isinstance(features, str) or not given:
         raise InputError("features must be a list of features, or lists of features by name.")
     groups = {}
     for name, members in given.items():
-        columns = {column for one in members for column in _columns(one, data)}
+        columns = {column for member in members for column in _columns(member, data)}
         if not columns:
             raise InputError(f"The group {name!r} has no features.")
         groups[str(name)] = tuple(sorted(columns))
@@ -203,7 +216,7 @@ def feature_groups(data: RankingData, features: Groups | None) -> dict[str, tupl
     return groups
 
 
-def count_ablation_fits(data: FoldsData, division: Division, features: Groups | None) -> int:
+def count_ablation_fits(data: FoldsData, division: SplitOptions, features: Groups | None) -> int:
     """Return the number of fits of `ablation`: per fold, one for all features and one for each group."""
     return (1 + len(feature_groups(first_train(data, division), features))) * count_folds(data, division)
 
@@ -237,19 +250,19 @@ def _columns(feature: int | str, data: RankingData) -> list[int]:
         )
     categories = {category.name: category.columns for category in data.categories}
     wanted = categories.get(feature, (feature,))
-    found = [place for place, name in enumerate(names) if name in wanted]
-    found = found or [place for place, name in enumerate(names) if fnmatchcase(name, feature)]
-    if not found:
-        close = get_close_matches(feature, [*names, *categories], n=1)
-        hint = f"did you mean {close[0]!r}?" if close else f"there are {listed(names)}."
+    matches = [column for column, name in enumerate(names) if name in wanted]
+    matches = matches or [column for column, name in enumerate(names) if fnmatchcase(name, feature)]
+    if not matches:
+        close = closest(feature, [*names, *categories])
+        hint = f"did you mean {close!r}?" if close else f"there are {listed(names)}."
         raise InputError(f"There is no feature {feature!r} in the data; {hint}")
-    return found
+    return matches
 
 
 def _taken_away(columns: tuple[int, ...], n_features: int, how: str) -> list[int]:
     """Return the columns that hold nothing in a variant."""
     kept = set(columns)
-    return list(columns) if how == "drop" else [one for one in range(n_features) if one not in kept]
+    return list(columns) if how == "drop" else [column for column in range(n_features) if column not in kept]
 
 
 def _changing(columns: list[int]) -> Callable[[FoldParts], FoldParts]:
@@ -273,7 +286,7 @@ def _result(
 ) -> Ablation:
     whole = values[WHOLE]
     compared = {name: compare_values(values[name], whole) for name in groups}
-    p_values = np.array([one.p_value for one in compared.values()])
+    p_values = np.array([comparison.p_value for comparison in compared.values()])
     corrected = dict(zip(groups, holm(p_values).tolist(), strict=True))
     rows = [
         AblationRow(name, columns, mean_over_queries(values[name]), compared[name], corrected[name])

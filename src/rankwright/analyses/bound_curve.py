@@ -10,11 +10,13 @@ import numpy as np
 from rankwright.base.errors import InputError
 from rankwright.base.wording import counted
 from rankwright.models.fitted import best_of, name_of
-from rankwright.reports.analysis import Analysis, Table
+from rankwright.reports.blocks import Column, Figure, Kind, Table
+from rankwright.reports.result import Result
 from rankwright.training.history import useful_bounds
 
 if TYPE_CHECKING:
     from rankwright.base.arrays import Doubles
+    from rankwright.reports.blocks import Block
     from rankwright.reports.charts.chart import Chart
     from rankwright.training.history import History
 
@@ -23,7 +25,7 @@ MISORDERED = "misordered"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class BoundCurve(Analysis):
+class BoundCurve(Result):
     """What a ranker reached in training after every round, and the bound of it.
 
     Parameters
@@ -44,28 +46,20 @@ class BoundCurve(Analysis):
     values: Doubles
     bounds: Doubles
 
-    def table(self) -> Table:
-        """Return about ten rounds, the first and the last among them."""
-        last = len(self.values) - 1
-        places = np.unique(np.linspace(0, last, min(ROWS, last + 1)).round().astype(int)).tolist()
-        rows = [(f"{one + 1:,}", f"{self.values[one]:.4f}", f"{self.bounds[one]:.4g}") for one in places]
-        return Table(("round", self.measure, f"{self.side} bound"), rows)
-
-    def footnote(self) -> str:
-        """Return a sentence on the rounds that the theorem promises to be better than the one before."""
+    @property
+    def summary(self) -> str:
+        """In how many rounds the bound improves, which the theorem promises."""
         change = np.diff(self.bounds, prepend=0.0) if self.side == "lower" else -np.diff(self.bounds, prepend=1.0)
         tighter = f"the bound improves in {int((change > 0).sum()):,} of {counted(len(self.values), 'round')}"
-        return f"{self.measure} of {self.ranker} on its training queries; {tighter}"
+        return f"{self.measure} of {self.ranker} on its training queries; {tighter}."
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return both curves as JSON values."""
-        return {
-            "ranker": self.ranker,
-            "measure": self.measure,
-            "side": self.side,
-            "values": self.values.tolist(),
-            "bounds": self.bounds.tolist(),
-        }
+    def blocks(self) -> list[Block]:
+        """Return about ten rounds, the first and the last among them, and the curves of all."""
+        last = len(self.values) - 1
+        rounds = np.unique(np.linspace(0, last, min(ROWS, last + 1)).round().astype(int)).tolist()
+        columns = [Column("round", Kind.COUNT), Column(self.measure), Column(f"{self.side} bound", Kind.NUMBER)]
+        rows = [(index + 1, self.values[index], self.bounds[index]) for index in rounds]
+        return [Table(columns, rows), Figure(self.chart)]
 
     def chart(self) -> Chart:
         """Return the learning curve, and the bound as a dashed line in the rounds in which it says anything."""
@@ -73,9 +67,9 @@ class BoundCurve(Analysis):
 
         bound = f"{self.side} bound"
         drawn = np.flatnonzero(useful_bounds(self.values, self.bounds, upper=self.side == "upper")).tolist()
-        curves = {self.measure: [(place, float(one)) for place, one in enumerate(self.values, start=1)]}
+        curves = {self.measure: list(enumerate(self.values.tolist(), start=1))}
         if drawn:
-            curves[bound] = [(place + 1, float(self.bounds[place])) for place in drawn]
+            curves[bound] = [(index + 1, float(self.bounds[index])) for index in drawn]
         of_bound = f"with its {bound}" if drawn else f"without its {bound}, which says nothing in any round"
         description = f"{self.measure} of {self.ranker} in training by round, {of_bound}."
         return line_chart(curves, "round", self.measure, description=description, dashed=[bound] if drawn else [])
@@ -102,5 +96,5 @@ def bound_curve(ranker: Any) -> BoundCurve:
     misordered = history.curve(MISORDERED)
     if not np.isnan(misordered).all():
         return BoundCurve(name_of(fitted), "misordered pairs", "upper", misordered, bounds)
-    values = np.array([one.train for one in history], dtype=np.float64)
+    values = np.array([record.train for record in history], dtype=np.float64)
     return BoundCurve(name_of(fitted), str(fitted.metric), "lower", values, bounds)

@@ -11,10 +11,11 @@ import numpy as np
 from rankwright.base.errors import InputError
 from rankwright.base.wording import counted
 from rankwright.evaluation.evaluate import evaluate, judged_documents, labels_of
-from rankwright.metrics.base import mean_over_queries
 from rankwright.metrics.parse import as_metric
-from rankwright.reports.analysis import Analysis, Estimate, Table
-from rankwright.statistics.bootstrap import mean_interval
+from rankwright.reports.blocks import Column, Figure, Interval, Kind, Table
+from rankwright.reports.plain import plain
+from rankwright.reports.result import Result
+from rankwright.statistics.bootstrap import mean_with_interval
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from rankwright.evaluation.evaluate import Predicts
     from rankwright.metrics.conventions import Convention
     from rankwright.metrics.parse import MetricLike
+    from rankwright.reports.blocks import Block
     from rankwright.reports.charts.chart import Chart
 
 GROUPS = 5
@@ -39,8 +41,8 @@ class PairGroup(NamedTuple):
     low: int
     high: int
     n_queries: int
-    means: dict[str, Estimate]
-    differences: dict[str, Estimate]
+    means: dict[str, Interval]
+    differences: dict[str, Interval]
 
     @property
     def name(self) -> str:
@@ -49,7 +51,7 @@ class PairGroup(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class MetricByPairs(Analysis):
+class MetricByPairs(Result):
     """The mean of a metric over queries with few and with many pairs of documents.
 
     Parameters
@@ -69,26 +71,27 @@ class MetricByPairs(Analysis):
     groups: tuple[PairGroup, ...]
     without_pairs: int
 
-    def table(self) -> Table:
-        """Return one row per group."""
-        first, *others = self.systems
-        head = ("pairs", "queries", *self.systems, *(f"{other} - {first}" for other in others))
-        return Table(head, [self._row(group) for group in self.groups])
-
-    def _row(self, group: PairGroup) -> tuple[str, ...]:
-        means = [one.spelled() for one in group.means.values()]
-        return (
-            group.name,
-            f"{group.n_queries:,}",
-            *means,
-            *(one.spelled(signed=True) for one in group.differences.values()),
-        )
-
-    def footnote(self) -> str:
-        """Return a sentence on the queries."""
+    @property
+    def summary(self) -> str:
+        """The metric and the queries."""
         queries = counted(sum(group.n_queries for group in self.groups), "query")
         left_out = f"; {counted(self.without_pairs, 'query')} without pairs left out" if self.without_pairs else ""
-        return f"{self.metric} of {queries} by number of document pairs with different labels{left_out}"
+        return f"{self.metric} of {queries} by number of document pairs with different labels{left_out}."
+
+    def blocks(self) -> list[Block]:
+        """Return one row per group, and their chart."""
+        first, *others = self.systems
+        columns = [
+            Column("pairs", Kind.TEXT),
+            Column("queries", Kind.COUNT),
+            *map(Column, self.systems),
+            *(Column(f"{other} - {first}", Kind.DIFFERENCE) for other in others),
+        ]
+        rows = [
+            (group.name, group.n_queries, *group.means.values(), *group.differences.values())
+            for group in self.groups
+        ]
+        return [Table(columns, rows), Figure(self.chart)]
 
     def to_dict(self) -> dict[str, Any]:
         """Return groups and means as JSON values."""
@@ -96,8 +99,8 @@ class MetricByPairs(Analysis):
             {
                 "pairs": [group.low, group.high],
                 "queries": group.n_queries,
-                "systems": {name: one.to_dict() for name, one in group.means.items()},
-                "differences_from_first": {name: one.to_dict() for name, one in group.differences.items()},
+                "systems": plain(group.means),
+                "differences_from_first": plain(group.differences),
             }
             for group in self.groups
         ]
@@ -109,12 +112,12 @@ class MetricByPairs(Analysis):
 
         by_name = {f"{group.name} ({counted(group.n_queries, 'query')})": group.means for group in self.groups}
         return grouped_bar_chart(
-            {name: {system: one.value for system, one in means.items()} for name, means in by_name.items()},
+            {name: {system: mean.value for system, mean in means.items()} for name, means in by_name.items()},
             self.metric,
             x_label="pairs of documents with different labels",
             description=f"{self.metric} of {', '.join(self.systems)} by the queries' number of document pairs.",
             intervals={
-                name: {system: (one.low, one.high) for system, one in means.items()}
+                name: {system: (mean.low, mean.high) for system, mean in means.items()}
                 for name, means in by_name.items()
             },
         )
@@ -155,8 +158,8 @@ def by_pairs(
             "No query has documents of different labels, so queries cannot be grouped by their pairs."
         )
     values = {system: report.per_query(system, asked) for system in report.systems}
-    found = [_group(pairs, members, values) for members in _grouped(pairs, _starts(pairs, groups))]
-    return MetricByPairs(str(asked), report.systems, tuple(found), int((pairs == 0).sum()))
+    by_size = [_group(pairs, members, values) for members in _grouped(pairs, _starts(pairs, groups))]
+    return MetricByPairs(str(asked), report.systems, tuple(by_size), int((pairs == 0).sum()))
 
 
 def count_pairs(labels: Doubles, groups: QueryGroups) -> NDArray[np.int64]:
@@ -185,17 +188,13 @@ def _grouped(pairs: NDArray[np.int64], starts: NDArray[np.int64]) -> list[NDArra
     """Return the queries of each group that has any."""
     ends = np.append(starts, np.iinfo(np.int64).max)
     members = [(pairs >= low) & (pairs < high) for low, high in pairwise(ends)]
-    return [one for one in members if one.any()]
+    return [queries for queries in members if queries.any()]
 
 
 def _group(pairs: NDArray[np.int64], queries: NDArray[np.bool_], values: Mapping[str, Doubles]) -> PairGroup:
     first, *others = values
-    inside = {system: one[queries] for system, one in values.items()}
-    means = {system: _estimate(one) for system, one in inside.items()}
-    differences = {other: _estimate(inside[other] - inside[first]) for other in others}
+    inside = {system: column[queries] for system, column in values.items()}
+    means = {system: mean_with_interval(column) for system, column in inside.items()}
+    differences = {other: mean_with_interval(inside[other] - inside[first]) for other in others}
     low, high = int(pairs[queries].min()), int(pairs[queries].max())
     return PairGroup(low, high, int(queries.sum()), means, differences)
-
-
-def _estimate(values: Doubles) -> Estimate:
-    return Estimate(mean_over_queries(values), *mean_interval(values))

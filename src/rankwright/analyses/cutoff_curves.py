@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from rankwright.evaluation.cutoffs import CutoffCurves, bare_name, ranged
 from rankwright.evaluation.evaluate import evaluate
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from rankwright.data.dataset import RankingData
     from rankwright.data.readers.trec import Judgements
-    from rankwright.metrics.conventions import Convention
+    from rankwright.evaluation.evaluate import EvaluationOptions
 
 
 def cutoff_curves(
@@ -22,11 +22,7 @@ def cutoff_curves(
     *,
     metric: str = "ndcg",
     cutoffs: str | Sequence[int] = "1-10",
-    convention: str | Convention | None = None,
-    queries: str | None = None,
-    min_relevant: int = 0,
-    drop_one_label: bool = False,
-    n_jobs: int | None = None,
+    **options: Unpack[EvaluationOptions],
 ) -> CutoffCurves:
     """Measure systems by a metric at several cut-offs.
 
@@ -38,11 +34,10 @@ def cutoff_curves(
         Name of a metric with a cut-off, without it: `ndcg`, `p`, `err`, `recall`, `ndcg(gain=linear)`.
     cutoffs
         The cut-offs: a list of integers, or a text such as `"1-10"` or `"1,3,5,10"`.
-    convention, queries, min_relevant, drop_one_label, n_jobs
-        As for `rankwright.evaluate`.
+    options
+        `convention`, `queries`, `min_relevant`, `drop_one_label` and `n_jobs`, as for `rankwright.evaluate`.
     """
     spelled = cutoffs if isinstance(cutoffs, str) else ",".join(map(str, cutoffs))
-    asked = as_metrics(",".join(ranged(metric, one) for one in spelled.split(",") if one.strip()))
-    kept: dict[str, Any] = {"queries": queries, "min_relevant": min_relevant, "drop_one_label": drop_one_label}
-    report = evaluate(systems, data, metrics=asked, convention=convention, **kept, n_jobs=n_jobs)
-    return CutoffCurves.of(report, bare_name(str(asked[0])))
+    asked = as_metrics(",".join(ranged(metric, cutoff) for cutoff in spelled.split(",") if cutoff.strip()))
+    report = evaluate(systems, data, metrics=asked, **options)
+    return CutoffCurves.of(report, bare_name(asked[0]))

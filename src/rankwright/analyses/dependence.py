@@ -52,19 +52,19 @@ def partial_dependence(
     """
     judged = aligned(data, scorer)
     moved, rows = _sampled(judged, np.random.default_rng(random_state), whole_queries=scorer.needs_queries)
-    part, places, threads = judged.take(rows), np.searchsorted(rows, moved), resolve_threads(n_jobs)
-    found = []
+    part, positions, threads = judged.take(rows), np.searchsorted(rows, moved), resolve_threads(n_jobs)
+    curves = []
     for feature in features:
         values = _steps(judged.X[:, feature].astype(np.float64))
         if len(values) < 2:
             continue
         X, scores = part.X.copy(), []
         for value in values:
-            X[places, feature] = value
+            X[positions, feature] = value
             changed = part.with_features(X, part.feature_names, part.categories)
-            scores.append(float(scorer.predict(changed, n_jobs=threads)[places].mean()))
-        found.append(Dependence(int(feature), values, np.array(scores)))
-    return found
+            scores.append(float(scorer.predict(changed, n_jobs=threads)[positions].mean()))
+        curves.append(Dependence(int(feature), values, np.array(scores)))
+    return curves
 
 
 def _sampled(data: RankingData, random: np.random.Generator, *, whole_queries: bool) -> tuple[Rows, Rows]:
@@ -74,12 +74,12 @@ def _sampled(data: RankingData, random: np.random.Generator, *, whole_queries: b
     total = 0
     for query in random.permutation(len(data.groups))[:SAMPLE_DOCUMENTS]:
         own = data.groups.rows[data.groups.offsets[query] : data.groups.offsets[query + 1]]
-        one = int(random.choice(own))
+        row = int(random.choice(own))
         total += len(own) if whole_queries else 1
         if chosen and total > MOST_ROWS:
             break
-        chosen.append(one)
-        rows.append(own if whole_queries else np.array([one]))
+        chosen.append(row)
+        rows.append(own if whole_queries else np.array([row]))
     return np.sort(chosen), np.sort(np.concatenate(rows))
 
 

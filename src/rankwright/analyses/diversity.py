@@ -30,15 +30,15 @@ def calibration_diversity(scores: Mapping[str, Sequence[ArrayLike]]) -> dict[tup
     """
     from scipy.stats import chi2  # slow to import
 
-    sizes = {tuple(np.shape(one) for one in folds) for folds in scores.values()}
+    sizes = {tuple(np.shape(fold) for fold in folds) for folds in scores.values()}
     if len(sizes) != 1 or sizes == {()}:
         raise InputError("All calibrations must have scores of the same documents, for at least one fold.")
-    found = {}
-    for one, other in combinations(scores, 2):
-        p_values = [_paired_t(*pair) for pair in zip(scores[one], scores[other], strict=True)]
+    combined = {}
+    for calibration, other in combinations(scores, 2):
+        p_values = [_paired_t(*pair) for pair in zip(scores[calibration], scores[other], strict=True)]
         statistic = -2.0 * sum(np.log(max(p, LEAST_P)) for p in p_values)
-        found[one, other] = float(chi2.sf(statistic, 2 * len(p_values)))
-    return found
+        combined[calibration, other] = float(chi2.sf(statistic, 2 * len(p_values)))
+    return combined
 
 
 def _paired_t(a: ArrayLike, b: ArrayLike) -> float:

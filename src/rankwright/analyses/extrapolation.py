@@ -50,7 +50,7 @@ class Measured(NamedTuple):
     @property
     def by_query(self) -> Doubles:
         """The mean over draws: one row per size, one column per test query."""
-        return np.array([one.mean(axis=0) for one in self.values])
+        return np.array([draws.mean(axis=0) for draws in self.values])
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,10 +65,10 @@ class Extrapolation:
         low, high = np.quantile(self.samples, [0.025, 0.975], axis=0)
         return list(zip(self.best.tolist(), low.tolist(), high.tolist(), strict=True))
 
-    def difference(self, one: int, other: int) -> tuple[float, float, float]:
-        """Return the value at one place minus that at another, with its interval."""
-        low, high = np.quantile(self.samples[:, one] - self.samples[:, other], [0.025, 0.975])
-        return float(self.best[one] - self.best[other]), float(low), float(high)
+    def difference(self, size: int, other: int) -> tuple[float, float, float]:
+        """Return the value at a size minus that at another, with its interval; sizes by their index."""
+        low, high = np.quantile(self.samples[:, size] - self.samples[:, other], [0.025, 0.975])
+        return float(self.best[size] - self.best[other]), float(low), float(high)
 
 
 def extrapolate(measured: Measured, sizes: Doubles) -> Extrapolation:

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from rankwright.base.errors import InputError
 from rankwright.base.threads import resolve_threads
+from rankwright.base.wording import counted, metric_value
 from rankwright.data.alignment import aligned
 from rankwright.evaluation.evaluate import checked_judged
 from rankwright.metrics.parse import as_metric
 from rankwright.models.fitted import scorer_of, scores_by
 from rankwright.rankers.shared.importances import by_name, permutation_drops
-from rankwright.reports.charts.notebook import bundle
+from rankwright.reports.blocks import Column, Figure, Kind, Table
+from rankwright.reports.result import Result
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -24,11 +26,12 @@ if TYPE_CHECKING:
     from rankwright.evaluation.evaluate import Predicts
     from rankwright.metrics.parse import MetricLike
     from rankwright.rankers.shared.importances import Importances
+    from rankwright.reports.blocks import Block
     from rankwright.reports.charts.chart import Chart
 
 
-@dataclass(frozen=True, eq=False)
-class PermutationImportance:
+@dataclass(frozen=True, eq=False, repr=False)
+class PermutationImportance(Result):
     """How far the mean of a metric falls if the values of a feature are shuffled.
 
     Parameters
@@ -63,13 +66,22 @@ class PermutationImportance:
         """Return the mean falls by name, the highest first; without names, by number from 1."""
         return by_name(self.means, self.feature_names)
 
+    @property
+    def summary(self) -> str:
+        """What was shuffled, and the value before."""
+        shuffled = counted(self.drops.shape[1], "time")
+        return f"Fall of {self.metric} from {metric_value(self.value)} if a feature is shuffled, {shuffled}."
+
+    def blocks(self) -> list[Block]:
+        """Return one row per feature, the most important first, and the bars."""
+        deviations = by_name(self.deviations, self.feature_names)
+        columns = [Column("feature", Kind.TEXT), Column(f"fall of {self.metric}"), Column("standard deviation")]
+        rows = [(name, fall, deviations[name]) for name, fall in self.by_name().items()]
+        return [Table(columns, rows), Figure(self.chart)]
+
     def chart(self) -> Chart:
         """Return one bar per feature, as long as the metric falls."""
         return self.by_name().chart(f"fall of {self.metric}")
-
-    def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
-        """Return the bars for a notebook."""
-        return bundle(repr(self), chart=self.chart)
 
 
 def permutation_importance(

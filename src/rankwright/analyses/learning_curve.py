@@ -11,17 +11,18 @@ import numpy as np
 from rankwright.analyses.extrapolation import Measured, extrapolate
 from rankwright.analyses.out_of_fold_fits import Fitting, Variant, first_train, fit_out_of_fold
 from rankwright.base.errors import InputError
-from rankwright.base.wording import counted
+from rankwright.base.wording import counted, difference, interval
 from rankwright.crossval.folds import count_folds
-from rankwright.crossval.splits import Division
+from rankwright.crossval.splits import SplitOptions
 from rankwright.data.splitting import sample_queries
 from rankwright.evaluation.evaluate import checked_metrics
-from rankwright.metrics.base import mean_over_queries
 from rankwright.metrics.conventions import find_convention
 from rankwright.models.fitted import name_of
 from rankwright.rankers.catalogue import as_ranker
-from rankwright.reports.analysis import Analysis, Estimate, Table
-from rankwright.statistics.bootstrap import mean_interval
+from rankwright.reports.blocks import Column, Figure, Interval, Kind, Table
+from rankwright.reports.plain import plain
+from rankwright.reports.result import Result
+from rankwright.statistics.bootstrap import mean_with_interval
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from rankwright.crossval.folds import FoldParts, FoldsData
     from rankwright.metrics.parse import MetricLike
     from rankwright.rankers.ranker import Ranker
+    from rankwright.reports.blocks import Block
     from rankwright.reports.charts.chart import Chart
 
 MOST_SIZES = 5
@@ -43,11 +45,11 @@ class SizePoint(NamedTuple):
     """The mean of the metric over test queries of rankers that learned from so many queries."""
 
     n_queries: float
-    value: Estimate
+    value: Interval
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class LearningCurve(Analysis):
+class LearningCurve(Result):
     """A metric by number of training queries, with a fitted curve and what it says about twice the queries.
 
     Parameters
@@ -71,38 +73,46 @@ class LearningCurve(Analysis):
     points: tuple[SizePoint, ...]
     curve: tuple[tuple[float, float, float, float], ...]
     n_queries: int
-    now: Estimate
-    doubled: Estimate
-    gain: Estimate
+    now: Interval
+    doubled: Interval
+    gain: Interval
 
-    def table(self) -> Table:
-        """Return one row per measured size, and the two estimates by the curve."""
-        rows = [(f"{point.n_queries:,.0f}", point.value.spelled(), "measured") for point in self.points]
-        rows.append((f"{self.n_queries:,}", self.now.spelled(), "by the curve: all judged queries"))
-        rows.append((f"{2 * self.n_queries:,}", self.doubled.spelled(), "by the curve: twice as many"))
-        return Table(("training queries", self.metric, ""), rows)
-
-    def footnote(self) -> str:
-        """Return a sentence on what twice the queries would change."""
-        change = f"{self.gain.value:+.4f}, 95 % interval {self.gain.low:+.4f} to {self.gain.high:+.4f}"
-        if self.gain.low > 0:
-            return f"if the curve goes on, twice the queries would raise {self.metric} of {self.ranker}: {change}"
-        return (
-            f"these queries cannot tell whether twice as many would raise {self.metric} of {self.ranker}: {change}"
+    @property
+    def summary(self) -> str:
+        """What twice the queries would change."""
+        change = (
+            f"{difference(self.gain.value)}, 95 % interval {interval(self.gain.low, self.gain.high, signed=True)}"
         )
+        if self.gain.low > 0:
+            return f"If the curve goes on, twice the queries would raise {self.metric} of {self.ranker}: {change}."
+        doubt = "These queries cannot tell whether twice as many would raise"
+        return f"{doubt} {self.metric} of {self.ranker}: {change}."
+
+    def blocks(self) -> list[Block]:
+        """Return one row per measured size and the two estimates by the curve, and the curve."""
+        rows = [
+            *((point.n_queries, point.value, "measured") for point in self.points),
+            (self.n_queries, self.now, "by the curve: all judged queries"),
+            (2 * self.n_queries, self.doubled, "by the curve: twice as many"),
+        ]
+        columns = [Column("training queries", Kind.COUNT), Column(self.metric), Column("", Kind.TEXT)]
+        return [Table(columns, rows), Figure(self.chart)]
 
     def to_dict(self) -> dict[str, Any]:
         """Return points, curve and estimates as JSON values."""
-        return {
-            "ranker": self.ranker,
-            "metric": self.metric,
-            "queries": self.n_queries,
-            "points": [{"train_queries": one.n_queries} | one.value.to_dict() for one in self.points],
-            "now": self.now.to_dict(),
-            "doubled": self.doubled.to_dict(),
-            "gain": self.gain.to_dict(),
-            "curve": [list(one) for one in self.curve],
-        }
+        facts: dict[str, Any] = plain(
+            {
+                "ranker": self.ranker,
+                "metric": self.metric,
+                "queries": self.n_queries,
+                "points": [{"train_queries": point.n_queries} | point.value.to_dict() for point in self.points],
+                "now": self.now,
+                "doubled": self.doubled,
+                "gain": self.gain,
+                "curve": self.curve,
+            }
+        )
+        return facts
 
     def chart(self) -> Chart:
         """Return the measured points and the fitted curve with its interval."""
@@ -164,7 +174,7 @@ def learning_curve(
     ranker, asked = as_ranker(ranker), checked_metrics([metric], find_convention(convention))
     if isinstance(draws, bool) or not isinstance(draws, int | np.integer) or draws < 2:
         raise InputError(f"draws must be an integer of at least 2, not {draws!r}.")
-    division = Division(folds, 1, validation, random_state)
+    division = SplitOptions(folds, 1, validation, random_state)
     chosen: list[list[int]] = []
 
     def variants(parts: FoldParts) -> Mapping[str, Variant]:
@@ -172,12 +182,12 @@ def learning_curve(
         return _variants(ranker, parts, chosen[-1], draws, random_state)
 
     how = Fitting(asked, convention, workers, on_fit)
-    found = fit_out_of_fold(variants, data, division, how)
-    measured = _measured(found, np.mean(chosen, axis=0))
-    return _result(name_of(ranker), str(asked[0]), measured, n_queries=len(found))
+    fitted = fit_out_of_fold(variants, data, division, how)
+    measured = _measured(fitted, np.mean(chosen, axis=0))
+    return _result(name_of(ranker), str(asked[0]), measured, n_queries=len(fitted))
 
 
-def count_learning_fits(data: FoldsData, division: Division, sizes: Sequence[float] | None, draws: int) -> int:
+def count_learning_fits(data: FoldsData, division: SplitOptions, sizes: Sequence[float] | None, draws: int) -> int:
     """Return the number of fits of `learning_curve`, if all folds are as large as the first."""
     n_queries = len(first_train(data, division).groups)
     per_fold = sum(1 if size == n_queries else draws for size in _subset_sizes(n_queries, sizes))
@@ -195,13 +205,13 @@ def _subset_sizes(n_queries: int, sizes: Sequence[float] | None) -> list[int]:
                 f"A learning curve needs at least {least} training queries per fold, not {n_queries}."
             )
         return wanted
-    found = [_size(size, n_queries) for size in sizes]
-    if len(set(found)) < max(LEAST_SIZES, len(found)) or found != sorted(found):
+    wanted = [_size(size, n_queries) for size in sizes]
+    if len(set(wanted)) < max(LEAST_SIZES, len(wanted)) or wanted != sorted(wanted):
         raise InputError(
             f"sizes must be at least {LEAST_SIZES} ascending numbers of queries, or fractions of the "
             f"{counted(n_queries, 'training query')} of a fold, not {list(sizes)!r}."
         )
-    return found
+    return wanted
 
 
 def _size(size: float, n_queries: int) -> int:
@@ -220,44 +230,44 @@ def _variants(
     ranker: Ranker, parts: FoldParts, sizes: Sequence[int], draws: int, random_state: int
 ) -> dict[str, Variant]:
     """Return one variant per size and draw; all training queries can be drawn in one way only."""
-    found = {}
-    for place, size in enumerate(sizes):
+    variants = {}
+    for index, size in enumerate(sizes):
         if size == len(parts.train.groups):
-            found[_name(place, 0)] = Variant(ranker)
+            variants[_name(index, 0)] = Variant(ranker)
             continue
         for draw in range(draws):
             seed = random_state * draws + draw  # of one seed, a smaller subset is part of a larger one
-            found[_name(place, draw)] = Variant(ranker, partial(_subset, size=size, seed=seed))
-    return found
+            variants[_name(index, draw)] = Variant(ranker, partial(_subset, size=size, seed=seed))
+    return variants
 
 
 def _subset(parts: FoldParts, *, size: int, seed: int) -> FoldParts:
     return parts._replace(train=sample_queries(parts.train, size, random_state=seed))
 
 
-def _name(place: int, draw: int) -> str:
-    return f"size {place}, draw {draw}"
+def _name(size: int, draw: int) -> str:
+    return f"size {size}, draw {draw}"
 
 
-def _measured(found: OutOfFold, sizes: Doubles) -> Measured:
+def _measured(fitted: OutOfFold, sizes: Doubles) -> Measured:
     """Return the values of all sizes and draws, without queries that the metric leaves out."""
-    counted_in = ~np.isnan(next(iter(found.values.values())))
+    counted_in = ~np.isnan(next(iter(fitted.values.values())))
     by_size: dict[str, list[Doubles]] = {}
-    for (name, _), values in found.values.items():
+    for (name, _), values in fitted.values.items():
         by_size.setdefault(name.partition(",")[0], []).append(values[counted_in])
     return Measured(
-        sizes, [np.array(draws) for draws in by_size.values()], found.folds[counted_in], found.train_queries
+        sizes, [np.array(draws) for draws in by_size.values()], fitted.folds[counted_in], fitted.train_queries
     )
 
 
 def _result(ranker: str, metric: str, measured: Measured, n_queries: int) -> LearningCurve:
     along = np.geomspace(measured.sizes[0], 2 * n_queries, CURVE_POINTS)
-    found = extrapolate(measured, np.concatenate([along, [n_queries, 2 * n_queries]]))
-    *curve, now, doubled = (Estimate(*one) for one in found.estimates())
+    extrapolation = extrapolate(measured, np.concatenate([along, [n_queries, 2 * n_queries]]))
+    *curve, now, doubled = (Interval(*estimate) for estimate in extrapolation.estimates())
     points = [
-        SizePoint(float(size), Estimate(mean_over_queries(values), *mean_interval(values)))
+        SizePoint(float(size), mean_with_interval(values))
         for size, values in zip(measured.sizes, measured.by_query, strict=True)
     ]
-    drawn = tuple((float(x), *one) for x, one in zip(along, curve, strict=True))
-    gain = Estimate(*found.difference(-1, -2))
+    drawn = tuple((float(x), *estimate) for x, estimate in zip(along, curve, strict=True))
+    gain = Interval(*extrapolation.difference(-1, -2))
     return LearningCurve(ranker, metric, tuple(points), drawn, n_queries, now, doubled, gain)

@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 from rankwright.analyses.out_of_fold_fits import Fitting, Variant, fit_out_of_fold
 from rankwright.base.errors import InputError
-from rankwright.base.wording import counted, shown_p_value
-from rankwright.crossval.splits import Division
+from rankwright.base.wording import counted
+from rankwright.crossval.splits import SplitOptions
 from rankwright.evaluation.evaluate import checked_metrics
 from rankwright.metrics.base import mean_over_queries
 from rankwright.metrics.conventions import find_convention
 from rankwright.models.fitted import name_of
 from rankwright.rankers.catalogue import as_ranker
-from rankwright.reports.analysis import Analysis, Estimate, Table
+from rankwright.reports.blocks import Column, Figure, Interval, Kind, Table
+from rankwright.reports.result import Result
 from rankwright.statistics.paired_tests import compare_values
 from rankwright.tuning.trials import configured
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from rankwright.crossval.folds import FoldsData
     from rankwright.metrics.parse import MetricLike
     from rankwright.rankers.ranker import Ranker
+    from rankwright.reports.blocks import Block
     from rankwright.reports.charts.chart import Chart
     from rankwright.statistics.paired_tests import Comparison
 
@@ -31,7 +33,7 @@ METRICS = ("ndcg@10", "map")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class MetricTransfer(Analysis):
+class MetricTransfer(Result):
     """Every metric's value for a ranker trained with each of them.
 
     Parameters
@@ -56,40 +58,49 @@ class MetricTransfer(Analysis):
     against_own: Mapping[tuple[str, str], Comparison]
     n_queries: int
 
-    def table(self) -> Table:
-        """Return one row per trained and measured metric."""
-        head = ("trained with", "measured", "training", "test", "against own metric", "p")
-        return Table(head, [self._row(one, other) for other in self.metrics for one in self.metrics])
-
-    def _row(self, trained: str, measured: str) -> tuple[str, ...]:
-        own = self.against_own.get((trained, measured))
-        beside = ("", "") if own is None else (_spelled(own), shown_p_value(own.p_value))
-        key = trained, measured
-        return (trained, measured, f"{self.train[key]:.4f}", f"{self.test[key]:.4f}", *beside)
-
-    def footnote(self) -> str:
-        """Return a sentence on the queries, and whether the metric made a difference."""
-        same = all(one.difference == 0.0 and one.equal == self.n_queries for one in self.against_own.values())
+    @property
+    def summary(self) -> str:
+        """The ranker and the queries, and whether the metric made a difference."""
+        compared = self.against_own.values()
+        same = all(pair.difference == 0.0 and pair.equal == self.n_queries for pair in compared)
         alike = f"; the metric makes no difference to {self.ranker}" if same else ""
-        return f"{self.ranker}, judged by {counted(self.n_queries, 'test query')}{alike}"
+        return f"{self.ranker}, judged by {counted(self.n_queries, 'test query')}{alike}."
+
+    def blocks(self) -> list[Block]:
+        """Return one row per trained and measured metric, and the chart."""
+        columns = [
+            Column("trained with", Kind.TEXT),
+            Column("measured", Kind.TEXT),
+            Column("training"),
+            Column("test"),
+            Column("against own metric", Kind.DIFFERENCE),
+            Column("p", Kind.P_VALUE),
+        ]
+        rows = [self._row(trained, measured) for measured in self.metrics for trained in self.metrics]
+        return [Table(columns, rows), Figure(self.chart)]
+
+    def _row(self, trained: str, measured: str) -> tuple[Any, ...]:
+        own = self.against_own.get((trained, measured))
+        beside = (None, None) if own is None else (Interval(own.difference, *own.interval), own.p_value)
+        return trained, measured, self.train[trained, measured], self.test[trained, measured], *beside
 
     def to_dict(self) -> dict[str, Any]:
         """Return the values as JSON values."""
         rows = [
             {
-                "trained_with": one,
-                "measured": other,
-                "train": self.train[one, other],
-                "test": self.test[one, other],
-                **self._compared(one, other),
+                "trained_with": trained,
+                "measured": measured,
+                "train": self.train[trained, measured],
+                "test": self.test[trained, measured],
+                **self._compared(trained, measured),
             }
-            for one in self.metrics
-            for other in self.metrics
+            for trained in self.metrics
+            for measured in self.metrics
         ]
         return {"ranker": self.ranker, "queries": self.n_queries, "values": rows}
 
-    def _compared(self, one: str, other: str) -> dict[str, Any]:
-        own = self.against_own.get((one, other))
+    def _compared(self, trained: str, measured: str) -> dict[str, Any]:
+        own = self.against_own.get((trained, measured))
         if own is None:
             return {}
         return {"difference": own.difference, "interval": list(own.interval), "p_value": own.p_value}
@@ -100,7 +111,9 @@ class MetricTransfer(Analysis):
 
         return grouped_bar_chart(
             {
-                f"measured: {measured}": {f"trained with {one}": self.test[one, measured] for one in self.metrics}
+                f"measured: {measured}": {
+                    f"trained with {trained}": self.test[trained, measured] for trained in self.metrics
+                }
                 for measured in self.metrics
             },
             "mean over test queries",
@@ -140,21 +153,19 @@ def metric_transfer(
     """
     ranker = as_ranker(ranker)
     asked = checked_metrics(metrics, find_convention(convention))
-    names = [str(one) for one in asked]
+    names = [str(metric) for metric in asked]
     if len(asked) < 2 or len(set(names)) < len(names):
         raise InputError(f"At least two different metrics are needed, not {', '.join(names) or 'none'}.")
-    variants = {name: Variant(configured(ranker, {"metric": one})) for name, one in zip(names, asked, strict=True)}
-    how = Fitting(asked, convention, workers, on_fit, on_train=True)
-    found = fit_out_of_fold(variants, data, Division(folds, repeats, validation, random_state), how)
-    test = {key: mean_over_queries(values) for key, values in found.values.items()}
-    against_own = {
-        (one, other): compare_values(found.values[one, other], found.values[other, other])
-        for one in names
-        for other in names
-        if one != other
+    variants = {
+        name: Variant(configured(ranker, {"metric": metric})) for name, metric in zip(names, asked, strict=True)
     }
-    return MetricTransfer(name_of(ranker), tuple(names), test, found.train_means, against_own, len(found))
-
-
-def _spelled(one: Comparison) -> str:
-    return Estimate(one.difference, *one.interval).spelled(signed=True)
+    how = Fitting(asked, convention, workers, on_fit, on_train=True)
+    fitted = fit_out_of_fold(variants, data, SplitOptions(folds, repeats, validation, random_state), how)
+    test = {key: mean_over_queries(values) for key, values in fitted.values.items()}
+    against_own = {
+        (trained, other): compare_values(fitted.values[trained, other], fitted.values[other, other])
+        for trained in names
+        for other in names
+        if trained != other
+    }
+    return MetricTransfer(name_of(ranker), tuple(names), test, fitted.train_means, against_own, len(fitted))

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from rankwright.base.arrays import Doubles
     from rankwright.crossval.folds import FoldParts, FoldsData
-    from rankwright.crossval.splits import Division
+    from rankwright.crossval.splits import SplitOptions
     from rankwright.data.dataset import RankingData
     from rankwright.evaluation.report import Report
     from rankwright.metrics.base import Metric
@@ -96,7 +96,7 @@ class Fitting:
         require_workers(self.workers)
 
 
-def first_train(data: FoldsData, division: Division) -> RankingData:
+def first_train(data: FoldsData, division: SplitOptions) -> RankingData:
     """Return the training part of the first fold; of folds that are made here, none is smaller."""
     return next(iter(Folds.of(data, division))).train
 
@@ -104,7 +104,7 @@ def first_train(data: FoldsData, division: Division) -> RankingData:
 def fit_out_of_fold(
     variants: Mapping[str, Variant] | Callable[[FoldParts], Mapping[str, Variant]],
     data: FoldsData,
-    division: Division,
+    division: SplitOptions,
     how: Fitting,
 ) -> OutOfFold:
     """Fit all variants on every fold, and measure them on its test part.
@@ -136,8 +136,8 @@ def _measure(variants: Mapping[str, Variant], parts: FoldParts, how: Fitting) ->
         judges = [changed.test, *([changed.train] if how.on_train else [])]
         return [evaluate({name: ranker.predict(part)}, part, **options) for part in judges]
 
-    found = run_all(fit, names, workers=at_once, on_done=how.on_fit)
-    return [dict(zip(names, reports, strict=True)) for reports in zip(*found, strict=True)]
+    by_variant = run_all(fit, names, workers=at_once, on_done=how.on_fit)
+    return [dict(zip(names, reports, strict=True)) for reports in zip(*by_variant, strict=True)]
 
 
 def _joined(measured: Sequence[tuple[FoldParts, list[dict[str, Report]]]]) -> OutOfFold:
@@ -151,19 +151,19 @@ def _joined(measured: Sequence[tuple[FoldParts, list[dict[str, Report]]]]) -> Ou
                 for metric in report.metrics:
                     train_means[name, metric].append(mean_over_queries(report.per_query(name, metric)))
     first = by_repeat[1]
-    folds = np.repeat(np.arange(len(first)), [len(_any(one).queries) for one in first])
+    folds = np.repeat(np.arange(len(first)), [len(_any(reports).queries) for reports in first])
     values = {
         (name, metric): _mean_over_repeats(list(by_repeat.values()), name, metric)
         for name, report in first[0].items()
         for metric in report.metrics
     }
     order = _order(first) if len(by_repeat) > 1 else np.arange(len(folds))
-    means = {key: float(np.mean(ones)) for key, ones in train_means.items()}
+    means = {key: float(np.mean(by_fold)) for key, by_fold in train_means.items()}
     return OutOfFold(values, folds[order], means, min(len(parts.train.groups) for parts, _ in measured))
 
 
 def _mean_over_repeats(repeats: Sequence[Sequence[dict[str, Report]]], name: str, metric: str) -> Doubles:
-    columns = [np.concatenate([one[name].per_query(name, metric) for one in folds]) for folds in repeats]
+    columns = [np.concatenate([reports[name].per_query(name, metric) for reports in folds]) for folds in repeats]
     if len(repeats) == 1:
         return columns[0]
     ordered = [column[_order(folds)] for column, folds in zip(columns, repeats, strict=True)]
@@ -172,7 +172,7 @@ def _mean_over_repeats(repeats: Sequence[Sequence[dict[str, Report]]], name: str
 
 def _order(folds: Sequence[dict[str, Report]]) -> Any:
     """Return the order by query id, which is the same in every repeat."""
-    return np.argsort(np.concatenate([_any(one).queries for one in folds]), kind="stable")
+    return np.argsort(np.concatenate([_any(reports).queries for reports in folds]), kind="stable")
 
 
 def _any(reports: dict[str, Report]) -> Report:

@@ -12,8 +12,10 @@ from rankwright.base.wording import counted
 from rankwright.evaluation.evaluate import checked_judged, evaluate
 from rankwright.metrics.base import mean_over_queries
 from rankwright.metrics.parse import as_metric
-from rankwright.reports.analysis import Analysis, Estimate, Table
-from rankwright.statistics.bootstrap import mean_interval
+from rankwright.reports.blocks import Column, Figure, Interval, Kind, Table
+from rankwright.reports.plain import plain
+from rankwright.reports.result import Result
+from rankwright.statistics.bootstrap import mean_with_interval
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
     from rankwright.metrics.parse import MetricLike
     from rankwright.models.fitted import Fitted
     from rankwright.models.scorer import Scorer
+    from rankwright.reports.blocks import Block
     from rankwright.reports.charts.chart import Chart
 
 
@@ -48,7 +51,7 @@ class RoundCurve:
     train: tuple[float, ...]
     test: tuple[float, ...]
     peak: int
-    lost: Estimate
+    lost: Interval
 
     def value(self, rounds: int) -> float:
         """Return the test value after so many rounds."""
@@ -56,7 +59,7 @@ class RoundCurve:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Overfitting(Analysis):
+class Overfitting(Result):
     """A metric on training and test queries by number of rounds, one curve per system."""
 
     metric: str
@@ -64,48 +67,43 @@ class Overfitting(Analysis):
     n_train: int
     n_test: int
 
-    def table(self) -> Table:
-        """Return one row per system: the last round beside the best one."""
-        head = ("system", "rounds", "training", "test", "best test", "at round", "lost since")
+    @property
+    def summary(self) -> str:
+        """The metric and the queries."""
+        return (
+            f"{self.metric} after each number of rounds, on {counted(self.n_train, 'training query')} and "
+            f"{counted(self.n_test, 'test query')}; the best round was chosen on the test queries."
+        )
+
+    def blocks(self) -> list[Block]:
+        """Return one row per system, the last round beside the best one, and the curves."""
+        columns = [
+            Column("system", Kind.TEXT),
+            Column("rounds", Kind.COUNT),
+            Column("training"),
+            Column("test"),
+            Column("best test"),
+            Column("at round", Kind.COUNT),
+            Column("lost since"),
+        ]
         rows = [
             (
                 system,
-                f"{curve.rounds[-1]:,}",
-                f"{curve.train[-1]:.4f}",
-                f"{curve.test[-1]:.4f}",
-                f"{curve.value(curve.peak):.4f}",
-                f"{curve.peak:,}",
-                curve.lost.spelled(),
+                curve.rounds[-1],
+                curve.train[-1],
+                curve.test[-1],
+                curve.value(curve.peak),
+                curve.peak,
+                curve.lost,
             )
             for system, curve in self.curves.items()
         ]
-        return Table(head, rows)
-
-    def footnote(self) -> str:
-        """Return a sentence on the queries."""
-        return (
-            f"{self.metric} after each number of rounds, on {counted(self.n_train, 'training query')} and "
-            f"{counted(self.n_test, 'test query')}; the best round was chosen on the test queries"
-        )
+        return [Table(columns, rows), Figure(self.chart)]
 
     def to_dict(self) -> dict[str, Any]:
         """Return the curves as JSON values."""
-        systems = {
-            system: {
-                "rounds": list(curve.rounds),
-                "train": list(curve.train),
-                "test": list(curve.test),
-                "peak": curve.peak,
-                "lost": curve.lost.to_dict(),
-            }
-            for system, curve in self.curves.items()
-        }
-        return {
-            "metric": self.metric,
-            "train_queries": self.n_train,
-            "test_queries": self.n_test,
-            "systems": systems,
-        }
+        queries = {"train_queries": self.n_train, "test_queries": self.n_test}
+        return {"metric": self.metric, **queries, "systems": plain(self.curves)}
 
     def chart(self) -> Chart:
         """Return a line per system and part, dashed on training queries, with the best test round marked."""
@@ -163,7 +161,7 @@ def overfitting(
         numbers = rounds_of(scorer, rounds)
         cuts = {str(number): scorer.first(number) for number in numbers}
         reports = [evaluate(cuts, part, **options) for part in (train, test)]
-        trained, tested = ([report.per_query(str(one), asked) for one in numbers] for report in reports)
+        trained, tested = ([report.per_query(str(number), asked) for number in numbers] for report in reports)
         curves[name] = _curve(numbers, trained, tested)
     return Overfitting(str(asked), curves, len(train.groups), len(test.groups))
 
@@ -172,5 +170,4 @@ def _curve(rounds: tuple[int, ...], train: Sequence[Doubles], test: Sequence[Dou
     train_means, test_means = (tuple(map(mean_over_queries, part)) for part in (train, test))
     best = int(np.argmax(test_means))
     lost = test[best] - test[-1]
-    found = Estimate(mean_over_queries(lost), *mean_interval(lost))
-    return RoundCurve(rounds, train_means, test_means, rounds[best], found)
+    return RoundCurve(rounds, train_means, test_means, rounds[best], mean_with_interval(lost))

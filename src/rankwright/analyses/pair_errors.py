@@ -13,7 +13,9 @@ from rankwright.base.wording import counted
 from rankwright.data.ranking import Ranking
 from rankwright.evaluation.evaluate import judged_scores
 from rankwright.metrics.base import spell_number
-from rankwright.reports.analysis import Analysis, Estimate, Table
+from rankwright.reports.blocks import Column, Figure, Interval, Kind, Table
+from rankwright.reports.plain import plain
+from rankwright.reports.result import Result
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
     from rankwright.data.groups import QueryGroups
     from rankwright.data.readers.trec import Judgements, Run
     from rankwright.evaluation.evaluate import Predicts
+    from rankwright.reports.blocks import Block
     from rankwright.reports.charts.chart import Chart
 
 ALL = "all"
@@ -33,7 +36,7 @@ NORMAL_975 = 1.959964  # 97.5 % quantile of the normal distribution
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class PairErrors(Analysis):
+class PairErrors(Result):
     """The fraction of misordered pairs for every pair of labels.
 
     Parameters
@@ -50,7 +53,7 @@ class PairErrors(Analysis):
     """
 
     pairs: Mapping[str, int]
-    rates: Mapping[tuple[str, str], Estimate]
+    rates: Mapping[tuple[str, str], Interval]
     n_queries: int
     not_retrieved: Mapping[str, int] = field(default_factory=dict)
 
@@ -67,16 +70,9 @@ class PairErrors(Analysis):
             )
         return self.rates[system, pair].value
 
-    def table(self) -> Table:
-        """Return one row per pair of labels, one column per system."""
-        rows = [
-            (pair, f"{count:,}", *(self.rates[system, pair].spelled() for system in self.systems))
-            for pair, count in self.pairs.items()
-        ]
-        return Table(("labels", "pairs", *self.systems), rows)
-
-    def footnote(self) -> str:
-        """Return a sentence on what was counted."""
+    @property
+    def summary(self) -> str:
+        """What was counted."""
         pairs = counted(self.pairs[ALL], "pair")
         missing = [
             f"; {counted(number, 'judged document')} not retrieved by {name}, below all others"
@@ -84,15 +80,22 @@ class PairErrors(Analysis):
             if number
         ]
         queries = counted(self.n_queries, "query")
-        return f"fraction of misordered pairs, ties one half; {pairs} of {queries}{''.join(missing)}"
+        return f"Fraction of misordered pairs, ties one half; {pairs} of {queries}{''.join(missing)}."
+
+    def blocks(self) -> list[Block]:
+        """Return one row per pair of labels, one column per system, and the chart."""
+        rows = [
+            (pair, count, *(self.rates[system, pair] for system in self.systems))
+            for pair, count in self.pairs.items()
+        ]
+        columns = [Column("labels", Kind.TEXT), Column("pairs", Kind.COUNT), *map(Column, self.systems)]
+        return [Table(columns, rows), Figure(self.chart)]
 
     def to_dict(self) -> dict[str, Any]:
         """Return the counts and rates as JSON values."""
-        systems = {
-            system: {pair: self.rates[system, pair].to_dict() for pair in self.pairs} for system in self.systems
-        }
+        rates = {system: {pair: self.rates[system, pair] for pair in self.pairs} for system in self.systems}
         missing = {"not_retrieved": dict(self.not_retrieved)} if self.not_retrieved else {}
-        return {"queries": self.n_queries, "pairs": dict(self.pairs), "systems": systems, **missing}
+        return {"queries": self.n_queries, "pairs": dict(self.pairs), "systems": plain(rates), **missing}
 
     def chart(self) -> Chart:
         """Return a bar per pair of labels and system."""
@@ -100,12 +103,12 @@ class PairErrors(Analysis):
 
         estimates = {pair: {system: self.rates[system, pair] for system in self.systems} for pair in self.pairs}
         return grouped_bar_chart(
-            {pair: {system: one.value for system, one in row.items()} for pair, row in estimates.items()},
+            {pair: {system: rate.value for system, rate in row.items()} for pair, row in estimates.items()},
             "misordered pairs",
             x_label="labels: the first should rank higher",
             description=f"Fraction of misordered pairs by pair of labels, of {', '.join(self.systems)}.",
             intervals={
-                pair: {system: (one.low, one.high) for system, one in row.items()}
+                pair: {system: (rate.low, rate.high) for system, rate in row.items()}
                 for pair, row in estimates.items()
             },
         )
@@ -134,18 +137,18 @@ def pair_errors(
     n_jobs
         Number of threads.
     """
-    found = judged_scores(systems, data, queries=queries, n_jobs=n_jobs)
-    levels, level = np.unique(found.labels, return_inverse=True)
+    judged = judged_scores(systems, data, queries=queries, n_jobs=n_jobs)
+    levels, level = np.unique(judged.labels, return_inverse=True)
     _check_labels(levels)
-    counted_labels = _LabelCounts(level, len(levels), found.groups)
+    counted_labels = _LabelCounts(level, len(levels), judged.groups)
     kinds = _pairs_of_labels(levels, names or {}, counted_labels)
-    rates: dict[tuple[str, str], Estimate] = {}
-    for system, scores in found.scores.items():
-        wrong = misordered(scores, level, found.groups, len(levels), n_jobs)
+    rates: dict[tuple[str, str], Interval] = {}
+    for system, scores in judged.scores.items():
+        wrong = misordered(scores, level, judged.groups, len(levels), n_jobs)
         rates |= {(system, pair): rate for pair, rate in _rates(kinds, counted_labels, wrong).items()}
     totals = {name: int(counted_labels.pairs(*kind).sum()) for name, kind in kinds.items()}
     informative = int((counted_labels.all_pairs() > 0).sum())
-    return PairErrors(totals | {ALL: sum(totals.values())}, rates, informative, found.not_retrieved)
+    return PairErrors(totals | {ALL: sum(totals.values())}, rates, informative, judged.not_retrieved)
 
 
 def misordered(
@@ -177,9 +180,9 @@ class _LabelCounts:
         cell = groups.query_of_row * n_levels + level
         self.counts = np.bincount(cell, minlength=len(groups) * n_levels).reshape(len(groups), n_levels)
 
-    def pairs(self, one: int, other: int) -> NDArray[np.int64]:
+    def pairs(self, level: int, other: int) -> NDArray[np.int64]:
         """Return the number of pairs of two levels, one per query."""
-        return np.asarray(self.counts[:, one] * self.counts[:, other])
+        return np.asarray(self.counts[:, level] * self.counts[:, other])
 
     def all_pairs(self) -> NDArray[np.int64]:
         """Return the number of pairs of different levels, one per query."""
@@ -190,7 +193,7 @@ def _pairs_of_labels(
     levels: Doubles, names: Mapping[float, str], counts: _LabelCounts
 ) -> dict[str, tuple[int, int]]:
     """Return the higher and the lower level of each pair of labels that occurs, the farthest apart first."""
-    shown = [str(names.get(float(one), spell_number(one))) for one in levels]
+    shown = [str(names.get(float(label), spell_number(label))) for label in levels]
     if len(set(shown)) < len(shown):
         raise InputError(f"Two labels have the same name: {', '.join(shown)}.")
     kinds = [(high, low) for low, high in combinations(range(len(levels)), 2) if counts.pairs(high, low).any()]
@@ -202,7 +205,7 @@ def _pairs_of_labels(
 
 def _rates(
     kinds: Mapping[str, tuple[int, int]], counts: _LabelCounts, wrong: Iterator[Doubles]
-) -> dict[str, Estimate]:
+) -> dict[str, Interval]:
     """Return the error rate of each pair of labels, and of all pairs."""
     rates, all_wrong = {}, np.zeros(len(counts.counts))
     for lower, by_level in enumerate(wrong):
@@ -223,12 +226,12 @@ def _check_labels(levels: Doubles) -> None:
         )
 
 
-def _ratio(errors: Doubles, pairs: NDArray[np.int64]) -> Estimate:
+def _ratio(errors: Doubles, pairs: NDArray[np.int64]) -> Interval:
     """Return the ratio of two sums over queries; its standard error is that of the linearised ratio."""
     total, n_queries = pairs.sum(), int((pairs > 0).sum())
     rate = float(errors.sum() / total)
     if n_queries < 2:
-        return Estimate(rate, float("nan"), float("nan"))
+        return Interval(rate, float("nan"), float("nan"))
     error = float(np.sqrt(((errors - rate * pairs) ** 2).sum() * n_queries / (n_queries - 1)) / total)
     reach = NORMAL_975 * error
-    return Estimate(rate, max(0.0, rate - reach), min(1.0, rate + reach))
+    return Interval(rate, max(0.0, rate - reach), min(1.0, rate + reach))

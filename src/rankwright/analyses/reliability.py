@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from rankwright.base.errors import InputError
-from rankwright.reports.charts.lines import line_chart
-from rankwright.reports.charts.notebook import bundle
+from rankwright.base.wording import counted, metric_value
+from rankwright.reports.blocks import Column, Figure, Kind, Table
+from rankwright.reports.result import Result
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -17,11 +18,12 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from rankwright.base.arrays import Doubles
+    from rankwright.reports.blocks import Block
     from rankwright.reports.charts.chart import Chart
 
 
-@dataclass(frozen=True, eq=False)
-class Reliability:
+@dataclass(frozen=True, eq=False, repr=False)
+class Reliability(Result):
     """Predicted and observed frequencies per bin, by ascending predicted probability.
 
     Parameters
@@ -48,13 +50,23 @@ class Reliability:
         """Predicted and observed frequency of each bin; on the diagonal if the probabilities are calibrated."""
         return list(zip(self.predicted.tolist(), self.observed.tolist(), strict=True))
 
+    @property
+    def summary(self) -> str:
+        """The expected calibration error."""
+        events = counted(int(self.counts.sum()), "probability")
+        return f"Expected calibration error {metric_value(self.error)} over {events}."
+
+    def blocks(self) -> list[Block]:
+        """Return one row per bin, and the reliability diagram."""
+        columns = [Column("predicted"), Column("observed"), Column("events", Kind.COUNT)]
+        return [
+            Table(columns, [(*point, count) for point, count in zip(self.points, self.counts, strict=True)]),
+            Figure(self.chart),
+        ]
+
     def chart(self) -> Chart:
         """Return the reliability diagram."""
         return reliability_chart({"observed": self})
-
-    def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
-        """Return the diagram for a notebook."""
-        return bundle(repr(self), chart=self.chart)
 
 
 def reliability(probabilities: ArrayLike, outcomes: ArrayLike, *, n_bins: int = 10) -> Reliability:
@@ -78,7 +90,7 @@ def reliability(probabilities: ArrayLike, outcomes: ArrayLike, *, n_bins: int = 
     ends = np.unique(np.sort(probability)[last_ranks])
     bins = np.searchsorted(ends, probability)
     counts = np.bincount(bins)
-    predicted, observed = (np.bincount(bins, one) / counts for one in (probability, occurred))
+    predicted, observed = (np.bincount(bins, values) / counts for values in (probability, occurred))
     return Reliability(predicted, observed, counts)
 
 
@@ -97,7 +109,9 @@ def _checked(probabilities: ArrayLike, outcomes: ArrayLike) -> tuple[Doubles, Do
 
 def reliability_chart(curves: Mapping[str, Reliability]) -> Chart:
     """Return a reliability diagram of several curves; calibrated probabilities lie on the dashed diagonal."""
-    lines = {f"{name} (error {one.error:.3f})": one.points for name, one in curves.items()}
+    from rankwright.reports.charts.lines import line_chart
+
+    lines = {f"{name} (error {metric_value(curve.error)})": curve.points for name, curve in curves.items()}
     description = f"Observed frequency by predicted probability: {', '.join(lines)}."
     lines["calibrated"] = [(0.0, 0.0), (1.0, 1.0)]
     return line_chart(

@@ -10,10 +10,11 @@ from rankwright.base.errors import InputError
 from rankwright.base.wording import counted, nearest
 from rankwright.evaluation.evaluate import checked_judged, evaluate, named_systems
 from rankwright.evaluation.timing import microseconds_per_document, timing_sample
-from rankwright.metrics.base import mean_over_queries
 from rankwright.metrics.parse import as_metric
-from rankwright.reports.analysis import Analysis, Estimate, Table
-from rankwright.statistics.bootstrap import mean_interval
+from rankwright.reports.blocks import Column, Figure, Interval, Kind, Table
+from rankwright.reports.plain import plain
+from rankwright.reports.result import Result
+from rankwright.statistics.bootstrap import mean_with_interval
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from rankwright.evaluation.evaluate import Predicts
     from rankwright.metrics.conventions import Convention
     from rankwright.metrics.parse import MetricLike
+    from rankwright.reports.blocks import Block
     from rankwright.reports.charts.chart import Chart
 
 LABELS = {"microseconds": "microseconds per document, one thread", "trees": "trees"}
@@ -48,7 +50,7 @@ class SpeedPoint(NamedTuple):
     rounds: int
     trees: int
     microseconds: float
-    value: Estimate
+    value: Interval
 
     def cost(self, kind: str) -> float:
         """Return the microseconds or the number of trees."""
@@ -56,7 +58,7 @@ class SpeedPoint(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class SpeedAccuracy(Analysis):
+class SpeedAccuracy(Result):
     """A metric against the cost of scoring, one point per system and cut.
 
     Parameters
@@ -79,53 +81,63 @@ class SpeedAccuracy(Analysis):
     @property
     def frontier(self) -> tuple[SpeedPoint, ...]:
         """The points that are better than every cheaper one, the cheapest first."""
-        found: list[SpeedPoint] = []
-        for point in sorted(self.points, key=lambda one: (one.cost(self.cost), -one.value.value)):
-            if not found or point.value.value > found[-1].value.value:
-                found.append(point)
-        return tuple(found)
+        frontier: list[SpeedPoint] = []
+        for point in sorted(
+            self.points, key=lambda candidate: (candidate.cost(self.cost), -candidate.value.value)
+        ):
+            if not frontier or point.value.value > frontier[-1].value.value:
+                frontier.append(point)
+        return tuple(frontier)
 
     def cost_to_reach(self, system: str, value: float) -> float:
         """Return the least cost at which a system has at least this value; infinite if it never does."""
         points = [point for point in self.points if point.system == system]
         if not points:
             raise InputError(
-                f"There is no system {system!r}{nearest(system, {one.system for one in self.points})}"
+                f"There is no system {system!r}{nearest(system, {point.system for point in self.points})}"
             )
-        return min((one.cost(self.cost) for one in points if one.value.value >= value), default=float("inf"))
+        return min((point.cost(self.cost) for point in points if point.value.value >= value), default=float("inf"))
 
-    def table(self) -> Table:
-        """Return one row per point; a star marks the frontier."""
+    @property
+    def summary(self) -> str:
+        """What was measured."""
+        return (
+            f"{self.metric} of {counted(self.n_queries, 'query')} against {LABELS[self.cost]}; "
+            "* better than everything cheaper."
+        )
+
+    def blocks(self) -> list[Block]:
+        """Return one row per point, with a star on the frontier, and the curves."""
+        timed = self.cost == "microseconds"
+        columns = [
+            Column("system", Kind.TEXT),
+            Column("rounds", Kind.COUNT),
+            Column("trees", Kind.COUNT),
+            *([Column("µs/document", Kind.MICROSECONDS)] if timed else []),
+            Column(self.metric),
+            Column("", Kind.TEXT),
+        ]
         frontier = set(map(id, self.frontier))
         rows = [
             (
                 point.system,
-                f"{point.rounds:,}" if point.rounds else "",
-                f"{point.trees:,}" if point.trees else "",
-                *([f"{point.microseconds:.3g}"] if self.cost == "microseconds" else []),
-                point.value.spelled(),
+                point.rounds or None,
+                point.trees or None,
+                *([point.microseconds] if timed else []),
+                point.value,
                 "*" if id(point) in frontier else "",
             )
             for point in self.points
         ]
-        timed = ("µs/document",) if self.cost == "microseconds" else ()
-        return Table(("system", "rounds", "trees", *timed, self.metric, ""), rows)
-
-    def footnote(self) -> str:
-        """Return a sentence on what was measured."""
-        return (
-            f"{self.metric} of {counted(self.n_queries, 'query')} against {LABELS[self.cost]}; "
-            "* better than everything cheaper"
-        )
+        return [Table(columns, rows), Figure(self.chart)]
 
     def to_dict(self) -> dict[str, Any]:
         """Return the points as JSON values."""
         frontier = set(map(id, self.frontier))
         points = [
-            point._asdict() | {"value": point.value.value, "interval": list(point.value[1:]), "frontier": on}
-            for point, on in ((one, id(one) in frontier) for one in self.points)
+            point._asdict() | point.value.to_dict() | {"frontier": id(point) in frontier} for point in self.points
         ]
-        return {"metric": self.metric, "cost": self.cost, "queries": self.n_queries, "points": points}
+        return {"metric": self.metric, "cost": self.cost, "queries": self.n_queries, "points": plain(points)}
 
     def chart(self) -> Chart:
         """Return the metric against the cost, on a logarithmic scale: one line per system."""
@@ -183,21 +195,21 @@ def speed_accuracy(
     if rounds is not None and trees is not None:
         raise InputError("Give the rounds or the trees that models are cut to, not both.")
     data, asked = checked_judged(data), as_metric(metric)
-    cuts = {name: cuts_of(name, one, rounds, trees) for name, one in named_systems(systems).items()}
+    cuts = {name: cuts_of(name, system, rounds, trees) for name, system in named_systems(systems).items()}
     if cost == "trees" or trees is not None:
         _require_trees(cuts)
     sample, points = timing_sample(data), []
     for name, by_rounds in cuts.items():
-        named = {f"{name}, {number} rounds" if number else name: one for number, one in by_rounds.items()}
+        named = {f"{name}, {number} rounds" if number else name: cut for number, cut in by_rounds.items()}
         report = evaluate(named, data, metrics=[asked], convention=convention, n_jobs=n_jobs)
-        for (number, one), values in zip(by_rounds.items(), report.values.values(), strict=True):
-            time = microseconds_per_document(one, sample) if cost == "microseconds" else float("nan")
-            value = Estimate(mean_over_queries(values), *mean_interval(values))
-            points.append(SpeedPoint(name, number, getattr(one, "n_trees", 0), time, value))
+        for (number, cut), values in zip(by_rounds.items(), report.values.values(), strict=True):
+            time = microseconds_per_document(cut, sample) if cost == "microseconds" else float("nan")
+            n_trees = getattr(cut, "n_trees", 0)
+            points.append(SpeedPoint(name, number, n_trees, time, mean_with_interval(values)))
     return SpeedAccuracy(str(asked), cost, tuple(points), len(data.groups))
 
 
 def _require_trees(cuts: Mapping[str, Mapping[int, Any]]) -> None:
     for name, by_rounds in cuts.items():
-        if not all(getattr(one, "n_trees", 0) for one in by_rounds.values()):
+        if not all(getattr(cut, "n_trees", 0) for cut in by_rounds.values()):
             raise InputError(f"{name} has no trees to count; compare by cost='microseconds'.")

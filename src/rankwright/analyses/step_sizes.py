@@ -14,13 +14,15 @@ from rankwright.models.class_trees import ExpectedRelevance
 from rankwright.models.fitted import best_of, scorer_of
 from rankwright.models.trees import TreeEnsemble
 from rankwright.models.wrapping import WrappingScorer
-from rankwright.reports.analysis import Analysis, Table
+from rankwright.reports.blocks import Column, Figure, Kind, Table
+from rankwright.reports.result import Result
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from rankwright.base.arrays import Doubles
     from rankwright.models.scorer import Scorer
+    from rankwright.reports.blocks import Block
     from rankwright.reports.charts.chart import Chart
 
 PARTS = 5  # of the rounds, one row each in the table
@@ -28,7 +30,7 @@ LABELS = {"weight": "step (weight of the round)", "spread": "standard deviation 
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Steps(Analysis):
+class Steps(Result):
     """The size of every round, by system.
 
     Parameters
@@ -43,20 +45,23 @@ class Steps(Analysis):
     measure: str
     by_system: Mapping[str, Doubles]
 
-    def table(self) -> Table:
-        """Return the mean, the least and the greatest step of each fifth of the rounds."""
+    @property
+    def summary(self) -> str:
+        """What a step is."""
+        return f"{LABELS[self.measure].capitalize()}, by round."
+
+    def blocks(self) -> list[Block]:
+        """Return the mean, the least and the greatest step of each fifth of the rounds, and the curves."""
         rows = []
         for system, steps in self.by_system.items():
             borders = np.unique(np.linspace(0, len(steps), min(PARTS, len(steps)) + 1).round().astype(int))
             for begin, end in zip(borders[:-1].tolist(), borders[1:].tolist(), strict=True):
                 part = steps[begin:end]
                 rounds = f"{begin + 1:,}" if end == begin + 1 else f"{begin + 1:,} to {end:,}"
-                rows.append((system, rounds, *(f"{one:.4g}" for one in (part.mean(), part.min(), part.max()))))
-        return Table(("system", "rounds", "mean", "least", "greatest"), rows)
-
-    def footnote(self) -> str:
-        """Return a sentence on what a step is."""
-        return f"{LABELS[self.measure]}, by round"
+                rows.append((system, rounds, part.mean(), part.min(), part.max()))
+        columns = [Column("system", Kind.TEXT), Column("rounds", Kind.TEXT)]
+        numbers = [Column(title, Kind.NUMBER) for title in ("mean", "least", "greatest")]
+        return [Table([*columns, *numbers], rows), Figure(self.chart)]
 
     def to_dict(self) -> dict[str, Any]:
         """Return the steps as JSON values."""
@@ -93,12 +98,12 @@ def steps(systems: Any, *, measure: str | None = None) -> Steps:
     """
     named = named_systems(systems)
     if measure is None:
-        fitted = all(hasattr(best_of(one), "history_") for one in named.values())
+        fitted = all(hasattr(best_of(system), "history_") for system in named.values())
         measure = "weight" if fitted else "spread"
     if measure not in LABELS:
         raise InputError(f"measure must be 'weight' or 'spread', not {measure!r}.")
     read = _weights if measure == "weight" else _spreads
-    return Steps(measure, {name: read(name, one) for name, one in named.items()})
+    return Steps(measure, {name: read(name, system) for name, system in named.items()})
 
 
 def _weights(name: str, system: Any) -> Doubles:
@@ -107,15 +112,15 @@ def _weights(name: str, system: Any) -> Doubles:
         raise InputError(
             f"{name} is no ranker fitted in rounds; only a fitted ranker knows the weights of its rounds."
         )
-    return np.array([one.weight for one in history])
+    return np.array([record.weight for record in history])
 
 
 def _spreads(name: str, system: Any) -> Doubles:
     scorer = scorer_of(system)
-    found = None if scorer is None else _leaves(scorer)
-    if found is None:
+    parts = None if scorer is None else _leaves(scorer)
+    if parts is None:
         raise InputError(f"{name} is no boosted model of trees, so its rounds cannot be told apart.")
-    trees, values, trees_per_round = found
+    trees, values, trees_per_round = parts
     leaves = np.diff(trees.splits) + 1
     firsts = np.concatenate([[0], np.cumsum(leaves)[:-1]])
     cover = trees.cover if trees.cover.sum() > 0 else np.ones(len(trees.cover))

@@ -22,7 +22,7 @@ MOST_CUTS = 20
 
 def systems_with_rounds(systems: Any) -> dict[str, Scorer]:
     """Return the scorers of systems that can all be cut; refuse one that cannot."""
-    return {name: scorer_with_rounds(name, one) for name, one in named_systems(systems).items()}
+    return {name: scorer_with_rounds(name, system) for name, system in named_systems(systems).items()}
 
 
 def rounds_of(scorer: Scorer, rounds: Sequence[int] | None) -> tuple[int, ...]:
@@ -32,7 +32,9 @@ def rounds_of(scorer: Scorer, rounds: Sequence[int] | None) -> tuple[int, ...]:
     """
     if rounds is None:
         return tuple(np.unique(np.linspace(1, scorer.n_rounds, MOST_CUTS).round().astype(int)).tolist())
-    return tuple(sorted({*(one for one in checked_rounds(rounds) if one < scorer.n_rounds), scorer.n_rounds}))
+    return tuple(
+        sorted({*(number for number in checked_rounds(rounds) if number < scorer.n_rounds), scorer.n_rounds})
+    )
 
 
 def rounds_with_trees(scorer: Scorer, trees: Sequence[int]) -> tuple[int, ...]:
@@ -42,8 +44,8 @@ def rounds_with_trees(scorer: Scorer, trees: Sequence[int]) -> tuple[int, ...]:
     """
     wanted = checked_rounds(trees, what="trees")
     every = range(1, scorer.n_rounds + 1)
-    found = {bisect_right(every, most, key=lambda rounds: scorer.first(rounds).n_trees) for most in wanted}
-    return tuple(sorted({*found, scorer.n_rounds} - {0}))
+    numbers = {bisect_right(every, most, key=lambda rounds: scorer.first(rounds).n_trees) for most in wanted}
+    return tuple(sorted({*numbers, scorer.n_rounds} - {0}))
 
 
 def cuts_of(

@@ -4,14 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from time import monotonic
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-import numpy as np
-
-from rankwright.data.query_features import standardised
 from rankwright.ensembling.mixtures import within_query
-from rankwright.ensembling.pool import Candidate, Member, fitted_scorer
+from rankwright.ensembling.pool import Member, fitted_scorer
 from rankwright.ensembling.weights import uniform_weights
 from rankwright.metrics.base import mean_over_queries
 from rankwright.models.combination import Combination
@@ -19,12 +15,12 @@ from rankwright.models.query_features import QueryFeatureScorer
 from rankwright.training.round_choice import middle_round
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
+    import numpy as np
     from numpy.typing import NDArray
 
-    from rankwright.auto.fit_folder import Work
-    from rankwright.auto.plan import HeldOut, Part, Plan
+    from rankwright.auto.plan import HeldOut
     from rankwright.base.arrays import Doubles
     from rankwright.metrics.base import Metric
     from rankwright.models.scorer import Scorer
@@ -64,7 +60,7 @@ class Entry:
         most = self.ranker.get_params(deep=False).get("rounds")
         if most is None:
             return ()
-        return tuple(sorted({-(-most * place // ROUND_COUNTS) for place in range(1, ROUND_COUNTS + 1)}))
+        return tuple(sorted({-(-most * step // ROUND_COUNTS) for step in range(1, ROUND_COUNTS + 1)}))
 
     def optimising(self, metric: Metric) -> Entry:
         """Return the entry with this metric, which its ranker optimises if it can, unless it has its own."""
@@ -78,7 +74,7 @@ class Entry:
         """Fit the ranker with all seeds and return the mean of their scorers."""
         rankers = [self.ranker, *(self._with_seed(number) for number in range(1, self.seeds))]
         return mean_of(
-            [fitted_scorer(one, train, n_threads, on_round, sample_weight=sample_weight) for one in rankers]
+            [fitted_scorer(ranker, train, n_threads, on_round, sample_weight=sample_weight) for ranker in rankers]
         )
 
     def _with_seed(self, number: int) -> Ranker:
@@ -92,12 +88,12 @@ def mean_of(scorers: Sequence[Scorer]) -> Scorer:
         return scorers[0]
     first, weights = scorers[0], uniform_weights(len(scorers))
     if isinstance(first, QueryFeatureScorer):
-        inner = tuple(one.inner for one in scorers if isinstance(one, QueryFeatureScorer))
+        inner = tuple(scorer.inner for scorer in scorers if isinstance(scorer, QueryFeatureScorer))
         return QueryFeatureScorer(Combination(inner, weights), first.columns, first.raw)
     return Combination(tuple(scorers), weights)
 
 
-class JudgedScores(NamedTuple):
+class EntryScores(NamedTuple):
     """The scores of a part's judging documents, one row per number of rounds, and the seconds of the fit.
 
     There is a single row if the scorer cannot be cut to fewer rounds.
@@ -157,81 +153,24 @@ class JudgedEntry:
         """The mean of the metric for each number of rounds."""
         return [mean_over_queries(values) for values in self.values]
 
-    def best_place(self, judgements: NDArray[np.bool_] | None = None) -> int:
-        """Return the place among `rounds` of the number of rounds that these judgements choose."""
+    def best_index(self, judgements: NDArray[np.bool_] | None = None) -> int:
+        """Return the index in `rounds` of the number of rounds that these judgements choose."""
         if len(self.rounds) == 1:
             return 0
-        values = [self.held_out.by_query(one, judgements) for one in self.values]
-        return max(0, middle_round([mean_over_queries(one) for one in values], values).best_round - 1)
+        curve = [self.held_out.by_query(values, judgements) for values in self.values]
+        return max(0, middle_round([mean_over_queries(values) for values in curve], curve).best_round - 1)
 
-    def up_to(self, place: int) -> JudgedEntry:
-        """Return the entry without the numbers of rounds after this place."""
-        end = place + 1
-        per_place = ("rounds", "scores", "values", "half_scores")
-        return replace(self, **{name: getattr(self, name)[:end] for name in per_place})
+    def up_to(self, index: int) -> JudgedEntry:
+        """Return the entry without the numbers of rounds after this index."""
+        by_rounds = ("rounds", "scores", "values", "half_scores")
+        return replace(self, **{name: getattr(self, name)[: index + 1] for name in by_rounds})
 
-    def member(self, place: int) -> Member:
-        """Return the entry with the number of rounds at this place as a member of a mixture."""
-        scorer = within_query(self.cut(place))
-        return Member(name=self.name, scorer=scorer, scores=self.scores[place], value=self.curve[place])
+    def member(self, index: int) -> Member:
+        """Return the entry with the number of rounds at this index as a member of a mixture."""
+        scorer = within_query(self.cut(index))
+        return Member(name=self.name, scorer=scorer, scores=self.scores[index], value=self.curve[index])
 
-    def cut(self, place: int) -> Scorer:
-        """Return the scorer with the number of rounds at this place."""
-        n_rounds = self.rounds[place]
+    def cut(self, index: int) -> Scorer:
+        """Return the scorer with the number of rounds at this index."""
+        n_rounds = self.rounds[index]
         return self.scorer if not 0 < n_rounds < self.scorer.n_rounds else self.scorer.first(n_rounds)
-
-
-def candidate_of(
-    entry: Entry, plan: Plan, metric: Metric, weights: Doubles | None, work: Work
-) -> Candidate[JudgedEntry]:
-    """Return the candidate that fits an entry on every part and on the whole data."""
-
-    def on_part(part: Part) -> Callable[[int, OnRound], JudgedScores]:
-        def fit(n_threads: int, on_round: OnRound) -> JudgedScores:
-            started = monotonic()
-            own = None if weights is None else weights[part.rows]
-            scorer = entry.fitted(part.train, n_threads, on_round, own)
-            return JudgedScores(_staged(entry, scorer, part.judges, n_threads), monotonic() - started)
-
-        return fit
-
-    def on_all(n_threads: int, on_round: OnRound) -> FinalFit:
-        started = monotonic()
-        scorer = entry.fitted(plan.whole, n_threads, on_round, weights)
-        return FinalFit(scorer, monotonic() - started)
-
-    def members(results: Sequence[Any]) -> list[JudgedEntry]:
-        return [_judged(entry, results[:-1], results[-1], plan, metric)]
-
-    fits = [work.scores(entry, number, on_part(part)) for number, part in enumerate(plan.all_parts)]
-    return Candidate(entry.name, [*fits, work.scorer(entry, on_all)], members, cost=entry.cost)
-
-
-def _staged(entry: Entry, scorer: Scorer, judges: TrainingSet, n_threads: int) -> Doubles:
-    """Return the scores of the judging documents, one row per number of rounds that the scorer can be cut to."""
-    rounds = entry.rounds if scorer.n_rounds else ()
-    cut = [scorer.first(one) if one < scorer.n_rounds else scorer for one in rounds] or [scorer]
-    return np.array([one.predict(judges.data, n_jobs=n_threads) for one in cut])
-
-
-def _judged(
-    entry: Entry, fits: Sequence[JudgedScores], final: FinalFit, plan: Plan, metric: Metric
-) -> JudgedEntry:
-    parts, halves = fits[: len(plan.parts)], fits[len(plan.parts) :]
-    scores = _standardised(parts, plan.held_out)
-    return JudgedEntry(
-        entry,
-        final.scorer,
-        entry.rounds if len(scores) > 1 else (0,),
-        scores=scores,
-        values=[plan.held_out.values(metric, one, 1) for one in scores],
-        held_out=plan.held_out,
-        seconds=sum(one.seconds for one in fits) + final.seconds,
-        half_scores=[] if plan.halves is None else _standardised(halves, plan.halves.held_out),
-    )
-
-
-def _standardised(fits: Sequence[JudgedScores], held_out: HeldOut) -> list[Doubles]:
-    """Return the scores of all judging documents, standardised within the query, for each number of rounds."""
-    rows = np.concatenate([one.scores for one in fits], axis=1)
-    return [standardised(row, held_out.labels.groups) for row in rows]

@@ -13,9 +13,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from rankwright.auto.mixing import mix
+from rankwright.base.wording import counted, interval, metric_value
 from rankwright.ensembling.weights import best_alone
 from rankwright.metrics.base import mean_over_queries
-from rankwright.statistics.intervals import LEVEL, Rival, interval_of, within_range, without_nan
+from rankwright.reports.blocks import Cell, Column, Kind, Table
+from rankwright.reports.result import Result
+from rankwright.statistics.intervals import LEVEL, Rival, interval_of, within_range
 from rankwright.statistics.paired_tests import compare_values
 
 if TYPE_CHECKING:
@@ -25,17 +28,18 @@ if TYPE_CHECKING:
 
     from rankwright.auto.entries import JudgedEntry
     from rankwright.auto.mixing import Mix, Weigh
-    from rankwright.auto.plan import HeldOut, Plan
+    from rankwright.auto.plan import FitPlan, HeldOut
     from rankwright.base.arrays import Doubles
     from rankwright.metrics.base import Metric
+    from rankwright.reports.blocks import Block
 
     Choose = Callable[[NDArray[np.bool_]], Mix]
 
 CHOOSING_FOLDS = 5  # of the judging queries, if a single part judges
 
 
-@dataclass(frozen=True)
-class Estimate:
+@dataclass(frozen=True, repr=False)
+class Estimate(Result):
     """The expected mean of the metric on new queries, with its interval, and what simpler choices would give."""
 
     metric: str
@@ -45,23 +49,30 @@ class Estimate:
     best_member: Rival
     best_feature: Rival | None
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the estimate as plain JSON; null for what no query tells."""
-        rivals = {"best_member": self.best_member, "best_feature": self.best_feature}
-        facts: dict[str, Any] = without_nan(
-            {
-                "metric": self.metric,
-                "value": self.value,
-                "interval": self.interval,
-                "queries": self.queries,
-                **{name: None if one is None else vars(one) for name, one in rivals.items()},
-            }
-        )
-        return facts
+    @property
+    def summary(self) -> str:
+        """The value to expect on new queries."""
+        unknown = np.isnan(self.interval[0])
+        limits = f"{LEVEL:.0%} interval {interval(*self.interval)}, from {counted(self.queries, 'query')}"
+        about = "too few queries for an interval" if unknown else limits
+        return f"{self.metric} of {metric_value(self.value)} is expected on new queries ({about})."
 
-    def __str__(self) -> str:
-        low, high = self.interval
-        return f"{self.metric} {self.value:.4f} on new queries, {LEVEL:.0%} interval {low:.4f} to {high:.4f}"
+    def blocks(self) -> list[Block]:
+        """Return the expected value beside those of simpler choices."""
+        rivals = {"best single member": self.best_member, "best single feature": self.best_feature}
+        rows: list[tuple[Any, ...]] = [("this model", self.value, None, None)]
+        rows += [
+            (Cell(kind, note=rival.name), rival.value, rival.ahead, rival.p_value)
+            for kind, rival in rivals.items()
+            if rival is not None
+        ]
+        columns = [
+            Column("choice", Kind.TEXT),
+            Column(self.metric),
+            Column("this model is ahead by", Kind.DIFFERENCE),
+            Column("p", Kind.P_VALUE),
+        ]
+        return [Table(columns, rows, "The expected value on new queries, and that of simpler choices.")]
 
 
 class _Expected(NamedTuple):
@@ -79,7 +90,7 @@ class _Expected(NamedTuple):
 def estimate(
     entries: Sequence[JudgedEntry],
     weigh: Weigh,
-    plan: Plan,
+    plan: FitPlan,
     metric: Metric,
     n_threads: int,
     *,
@@ -114,10 +125,10 @@ def estimate(
 
 def crossed(held_out: HeldOut, values: Callable[[NDArray[np.bool_]], Doubles]) -> Doubles:
     """Return the value of every judgement; `values` gives those of the choice that some judgements make."""
-    found = np.full(len(held_out.query), np.nan)
+    judged = np.full(len(held_out.query), np.nan)
     for judging, choosing in _turns(held_out):
-        found[judging] = values(choosing)[judging]
-    return found
+        judged[judging] = values(choosing)[judging]
+    return judged
 
 
 def _turns(held_out: HeldOut) -> Iterator[tuple[NDArray[np.bool_], NDArray[np.bool_]]]:
@@ -133,7 +144,7 @@ def _turns(held_out: HeldOut) -> Iterator[tuple[NDArray[np.bool_], NDArray[np.bo
         yield judging, ~np.isin(held_out.query, held_out.query[judging])
 
 
-def learning_gain(choose: Callable[[], Mix], plan: Plan, metric: Metric, n_threads: int) -> float:
+def learning_gain(choose: Callable[[], Mix], plan: FitPlan, metric: Metric, n_threads: int) -> float:
     """Return how much higher the metric is after learning from all queries, in place of all folds but one.
 
     The metric is taken to fall short of its limit by an amount proportional to 1 / number of queries; fits on half
@@ -150,12 +161,12 @@ def learning_gain(choose: Callable[[], Mix], plan: Plan, metric: Metric, n_threa
 
 
 def _best_member(
-    entries: Sequence[JudgedEntry], plan: Plan, metric: Metric, mixture: _Expected, n_threads: int
+    entries: Sequence[JudgedEntry], plan: FitPlan, metric: Metric, mixture: _Expected, n_threads: int
 ) -> Rival:
     def best(choosing: NDArray[np.bool_] | None) -> tuple[int, Doubles]:
-        places = [one.best_place(choosing) for one in entries]
-        values = [one.values[place] for one, place in zip(entries, places, strict=True)]
-        means = [mean_over_queries(one if choosing is None else one[choosing]) for one in values]
+        indices = [entry.best_index(choosing) for entry in entries]
+        values = [entry.values[index] for entry, index in zip(entries, indices, strict=True)]
+        means = [mean_over_queries(column if choosing is None else column[choosing]) for column in values]
         winner = int(np.nanargmax(means)) if not np.isnan(means).all() else 0
         return winner, values[winner]
 
@@ -165,7 +176,7 @@ def _best_member(
     return _rival(winner.name, _Expected(values, gain), mixture)
 
 
-def _best_feature(plan: Plan, metric: Metric, mixture: _Expected, n_threads: int) -> Rival | None:
+def _best_feature(plan: FitPlan, metric: Metric, mixture: _Expected, n_threads: int) -> Rival | None:
     """Return the best single feature, with its better direction; None if all features are constant."""
     data, held_out = plan.whole.data, plan.held_out
     rows = _rows(plan)
@@ -185,15 +196,15 @@ def _best_feature(plan: Plan, metric: Metric, mixture: _Expected, n_threads: int
     table = np.array(values)
 
     def best(choosing: NDArray[np.bool_]) -> int:
-        means = [mean_over_queries(one[choosing]) for one in table]
+        means = [mean_over_queries(row[choosing]) for row in table]
         return 0 if np.isnan(means).all() else int(np.nanargmax(means))
 
     everyone = np.ones(table.shape[1], dtype=bool)
-    found = held_out.by_query(crossed(held_out, lambda chosen: table[best(chosen)]))
-    return _rival(names[best(everyone)], _Expected(found, 0.0), mixture)
+    values_of_best = held_out.by_query(crossed(held_out, lambda chosen: table[best(chosen)]))
+    return _rival(names[best(everyone)], _Expected(values_of_best, 0.0), mixture)
 
 
-def _rows(plan: Plan) -> NDArray[np.int64]:
+def _rows(plan: FitPlan) -> NDArray[np.int64]:
     """Return the row in the whole data of every judging document."""
     groups = plan.whole.data.groups
     return np.concatenate([np.arange(groups.offsets[q], groups.offsets[q + 1]) for q in plan.held_out.query])

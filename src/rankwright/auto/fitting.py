@@ -1,4 +1,4 @@
-"""Runs the fits of a portfolio, several at once, and tells how its members stand as they go."""
+"""Runs the fits of a portfolio, several at once, and reports the standings after each."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rankwright.auto.entries import candidate_of
+from rankwright.auto.cached_fits import candidate_of
 from rankwright.auto.mixing import mix
-from rankwright.auto.standings import Progress, standings_of
-from rankwright.base.errors import InputError
+from rankwright.auto.standings import FitProgress, standings_of
+from rankwright.base.errors import InputError, parameter
 from rankwright.base.wording import counted, rounded_up
 from rankwright.ensembling.pool import Pool
 from rankwright.metrics.base import mean_over_queries
@@ -21,16 +21,20 @@ from rankwright.training.history import History, Round
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from rankwright.auto.cached_fits import CachedFits
     from rankwright.auto.entries import Entry, JudgedEntry
-    from rankwright.auto.fit_folder import Work
     from rankwright.auto.mixing import Mix, Weigh
-    from rankwright.auto.plan import Plan
+    from rankwright.auto.plan import FitPlan
     from rankwright.metrics.base import Metric
     from rankwright.training.fit_task import FitTask
 
-    Watch = Callable[[Progress], None]
+    Watch = Callable[[FitProgress], None]
 
 PILOT_QUERIES = 20
+
+
+class SkippedMemberWarning(UserWarning):
+    """There was no time for a member of an AutoRanker."""
 
 
 class Judging:
@@ -50,7 +54,9 @@ class Judging:
         Gives the weights of the mixture.
     """
 
-    def __init__(self, plan: Plan, metric: Metric, task: FitTask, time_limit: float | None, weigh: Weigh) -> None:
+    def __init__(
+        self, plan: FitPlan, metric: Metric, task: FitTask, time_limit: float | None, weigh: Weigh
+    ) -> None:
         self._plan, self._metric, self._task = plan, metric, task
         self._time_limit, self._weigh = time_limit, weigh
         self.pool: Pool[JudgedEntry] = Pool()
@@ -65,11 +71,13 @@ class Judging:
         metric = str(self._metric)
         return History(tuple(self._rounds), n_rounds, self.pool.interrupted, True, reason, metric)
 
-    def run(self, entries: Sequence[Entry], work: Work, watch: Watch | None) -> None:
+    def run(self, entries: Sequence[Entry], fits: CachedFits, watch: Watch | None) -> None:
         """Fit all entries; entries that fail are named in a warning, as are those that there was no time for."""
         weights = self._task.weights
-        candidates = [candidate_of(one, self._plan, self._metric, weights, work) for one in entries]
-        report = _Report(watch, {one.name: len(one.fits) for one in candidates}, self._time_limit)
+        candidates = [candidate_of(entry, self._plan, self._metric, weights, fits) for entry in entries]
+        report = _Report(
+            watch, {candidate.name: len(candidate.fits) for candidate in candidates}, self._time_limit
+        )
 
         def joined() -> None:
             before = len(self._rounds)
@@ -78,7 +86,7 @@ class Judging:
                     self._task.on_round(self._rounds[-1])
                 report.joined(chosen, value)
             if len(self._rounds) == before:
-                report.left_out([name for name, _ in (*self.pool.failures, *self.pool.passed_over)])
+                report.left_out([name for name, _ in (*self.pool.failures, *self.pool.skipped)])
 
         self.pool.fill(
             candidates,
@@ -105,12 +113,13 @@ class Judging:
         """Say what is missing; refuse a time limit that was too short for any member."""
         if not len(self.pool):
             needed = rounded_up(self._seconds_needed(entries[0]))
+            limit = parameter("time_limit")
             raise InputError(
-                f"time_limit={self._time_limit:g} is too short for a single member: {entries[0].name} takes up to "
-                f"{needed} seconds; time_limit={needed} would do."
+                f"{limit}={self._time_limit:g} is too short for a single member: {entries[0].name} takes up to "
+                f"{needed} seconds; {limit}={needed} would do."
             )
-        for name, reason in self.pool.passed_over:
-            warnings.warn(f"{name} is passed over: {reason}.", stacklevel=5)
+        for name, reason in self.pool.skipped:
+            warnings.warn(f"{name} is skipped: {reason}.", SkippedMemberWarning, stacklevel=5)
         if self.pool.interrupted:
             members = f"{len(self.pool)} of {counted(len(entries), 'member')}"
             warnings.warn(f"Interrupted; the model is the mixture of {members}.", stacklevel=5)
@@ -153,7 +162,7 @@ class _Report:
     def joined(self, chosen: Mix, value: float) -> None:
         """Take the mixture of the members so far, and its value."""
         self._chosen, self._value = chosen, value
-        self._settled.update(one.name for one in chosen.entries)
+        self._settled.update(entry.name for entry in chosen.entries)
         self._call()
 
     def _call(self) -> None:
@@ -164,4 +173,4 @@ class _Report:
         standings = () if self._chosen is None else standings_of(self._chosen)
         ended = {name: number for name, number in self._ended.items() if name not in self._settled}
         fits, total = self._ended.total(), sum(self._n_fits.values())
-        self._watch(Progress(standings, self._value, fits, total, ended, seconds, left))
+        self._watch(FitProgress(standings, self._value, fits, total, ended, seconds, left))

@@ -1,4 +1,4 @@
-"""What each microsecond of scoring buys: mixtures from the whole one down to the cheapest member."""
+"""The accuracy-latency frontier: mixtures from the whole one down to the cheapest member."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from rankwright.auto.mixing import Mix, mix
-from rankwright.base.errors import InputError
-from rankwright.base.wording import rounded_up
+from rankwright.base.errors import InputError, parameter
+from rankwright.base.wording import metric_value, microseconds, rounded_up
 from rankwright.ensembling.weights import plausible_weights
 from rankwright.evaluation.timing import microseconds_per_document, timing_sample
 from rankwright.metrics.base import mean_over_queries
+from rankwright.reports.charts.drawing import round_numbers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -36,6 +37,31 @@ class Priced(NamedTuple):
     microseconds: float
     value: float
 
+    def __str__(self) -> str:
+        members = ", ".join(self.mix.member_names)
+        return f"{metric_value(self.value)} at {microseconds(self.microseconds)} with {members}"
+
+
+class Offer(NamedTuple):
+    """The mixture for a budget of so many microseconds per document."""
+
+    budget: float
+    priced: Priced
+
+
+def offers(mixtures: Sequence[Priced]) -> list[Offer]:
+    """Return the mixtures for round budgets, from the smallest that any keeps to the first that the whole keeps.
+
+    Budgets with the same mixture as a smaller one are left out.
+    """
+    costs = [priced.microseconds / MARGIN for priced in mixtures]
+    kept: list[Offer] = []
+    for budget in round_numbers(min(costs), 10 * max(costs)):
+        first = next(number for number, cost in enumerate(costs) if cost <= budget)
+        if not kept or mixtures[first] is not kept[-1].priced:
+            kept.append(Offer(budget, mixtures[first]))
+    return kept
+
 
 @dataclass(frozen=True, eq=False)
 class Prices:
@@ -53,20 +79,22 @@ class Prices:
         """Return the microseconds per document on one thread."""
         return microseconds_per_document(scorer, self.sample)
 
-    def of_entry(self, entry: JudgedEntry, place: int) -> float:
-        """Return the microseconds of one entry alone, with the number of rounds at this place."""
-        return self.of_mix(Mix((entry,), (place,), np.ones(1)))
+    def of_entry(self, entry: JudgedEntry, index: int) -> float:
+        """Return the microseconds of one entry alone, with the number of rounds at this index."""
+        return self.of_mix(Mix((entry,), (index,), np.ones(1)))
 
     def of_mix(self, chosen: Mix) -> float:
         """Return the microseconds of a mixture; one of the same members and rounds is timed only once."""
-        key = tuple((chosen.entries[i].name, chosen.entries[i].rounds[chosen.places[i]]) for i in chosen.kept)
+        key = tuple(
+            (chosen.entries[i].name, chosen.entries[i].rounds[chosen.round_indices[i]]) for i in chosen.kept
+        )
         if key not in self._known:
             self._known[key] = self.of(chosen.scorer())
         return self._known[key]
 
 
 @dataclass(frozen=True, eq=False)
-class Market:
+class Frontier:
     """Values and times mixtures of the judged entries.
 
     Parameters
@@ -95,63 +123,65 @@ class Market:
         return self._priced(self._mix(entries))
 
     def cheaper_and_cheaper(self, entries: Sequence[JudgedEntry]) -> Iterator[Priced]:
-        """Yield the mixture of all entries, then cheaper ones: each time, what buys least per microsecond goes.
+        """Yield the mixture of all entries, then cheaper ones.
 
-        That is one entry, or half of the rounds of one.
+        Each loses an entry, or half of the rounds of one: that which adds least to the value per microsecond.
         """
         current = self._mixed(entries)
         while True:
             yield self._priced(current)
-            smaller = [self._mixed(some) for some in _smaller(current)]
+            smaller = [self._mixed(fewer) for fewer in _smaller(current)]
             if not smaller:
                 return
             value, cost = self._value(current), self._cost(current)
-            current = max(smaller, key=lambda one: (self._value(one) - value) / max(cost - self._cost(one), 1e-6))
+            current = max(
+                smaller, key=lambda mixture: (self._value(mixture) - value) / max(cost - self._cost(mixture), 1e-6)
+            )
 
-    def within(self, entries: Sequence[JudgedEntry], microseconds: float) -> Priced:
+    def within(self, entries: Sequence[JudgedEntry], budget: float) -> Priced:
         """Return the best mixture that scores a document in so many microseconds.
 
         If the mixture of all entries is too slow, two are compared: the first that is fast enough of those that
         get cheaper and cheaper, and one that is built up from the best entry that is fast enough, which may have
         members that the first lost early.
         """
-        most = MARGIN * microseconds
+        most = MARGIN * budget
         whole = self.priced(entries)
         if whole.microseconds <= most:
             return whole
         path = self.cheaper_and_cheaper(entries)
-        fast = next((one for one in path if one.microseconds <= most), None)
+        fast = next((priced for priced in path if priced.microseconds <= most), None)
         built = self._built_up(entries, most)
-        found = [one for one in (fast, built) if one is not None]
-        if found:
-            return max(found, key=lambda one: one.value)
-        cheapest = min((self._mixed([one.up_to(0)]) for one in entries), key=self._cost)
+        affordable = [priced for priced in (fast, built) if priced is not None]
+        if affordable:
+            return max(affordable, key=lambda priced: priced.value)
+        cheapest = min((self._mixed([entry.up_to(0)]) for entry in entries), key=self._cost)
         cost = self._cost(cheapest)
         raise InputError(
-            f"No member scores a document in {microseconds:g} microseconds: {cheapest.entries[0].name} takes "
-            f"{cost:.2g}; max_microseconds={rounded_up(cost / MARGIN * 1.1)} would do."
+            f"No member scores a document in {budget:g} microseconds: {cheapest.entries[0].name} takes "
+            f"{cost:.2g}; {parameter('max_microseconds')}={rounded_up(cost / MARGIN * 1.1)} would do."
         )
 
     def _built_up(self, entries: Sequence[JudgedEntry], most: float) -> Priced | None:
         """Return the best entry that is fast enough, with others added as long as that raises the value."""
-        cut = [one.up_to(place) for one in entries for place in range(len(one.rounds))]
+        cut = [entry.up_to(index) for entry in entries for index in range(len(entry.rounds))]
         best: Priced | None = None
         while True:
             held = [] if best is None else list(best.mix.entries)
-            names = [one.name for one in held]
-            larger = [self._mixed([*held, one]) for one in cut if one.name not in names]
-            affordable = [one for one in larger if self._cost(one) <= most]
+            names = [entry.name for entry in held]
+            larger = [self._mixed([*held, entry]) for entry in cut if entry.name not in names]
+            affordable = [mixture for mixture in larger if self._cost(mixture) <= most]
             if not affordable:
                 return best
-            found = self._priced(max(affordable, key=self._value))
-            if best is not None and (found.value <= best.value or found.microseconds > most):
+            best_larger = self._priced(max(affordable, key=self._value))
+            if best is not None and (best_larger.value <= best.value or best_larger.microseconds > most):
                 return best
-            best = found
+            best = best_larger
 
     def _mixed(self, entries: Sequence[JudgedEntry]) -> Mix:
         """Return the mixture of these entries without those that it leaves out."""
         chosen = self._mix(entries)
-        return chosen if len(chosen.kept) == len(entries) else self._mix([entries[one] for one in chosen.kept])
+        return chosen if len(chosen.kept) == len(entries) else self._mix([entries[index] for index in chosen.kept])
 
     def _mix(self, entries: Sequence[JudgedEntry]) -> Mix:
         return mix(entries, self.weigh, self.judgements)
@@ -168,16 +198,16 @@ class Market:
 
         A mixture may take less, because entries share columns, or more, because it standardises their scores.
         """
-        return sum(map(self.prices.of_entry, chosen.entries, chosen.places))
+        return sum(map(self.prices.of_entry, chosen.entries, chosen.round_indices))
 
 
 def _smaller(chosen: Mix) -> Iterator[list[JudgedEntry]]:
     """Yield the entries without one of them, and with at most half of the rounds of one of them."""
     entries = list(chosen.entries)
-    for this, (one, place) in enumerate(zip(entries, chosen.places, strict=True)):
-        others = entries[:this], entries[this + 1 :]
+    for number, (entry, index) in enumerate(zip(entries, chosen.round_indices, strict=True)):
+        others = entries[:number], entries[number + 1 :]
         if len(entries) > 1:
             yield [*others[0], *others[1]]
-        half = [at for at, rounds in enumerate(one.rounds) if rounds <= one.rounds[place] / 2]
-        if half and one.rounds[place]:
-            yield [*others[0], one.up_to(half[-1]), *others[1]]
+        half = [at for at, rounds in enumerate(entry.rounds) if rounds <= entry.rounds[index] / 2]
+        if half and entry.rounds[index]:
+            yield [*others[0], entry.up_to(half[-1]), *others[1]]

@@ -1,4 +1,4 @@
-"""What the out-of-fold scores tell about the members: how alike they are, and where each is strong or weak."""
+"""Analyses of the members by their out-of-fold scores: how alike they are, and where each is strong or weak."""
 
 from __future__ import annotations
 
@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from rankwright.auto.frontier import MARGIN
+from rankwright.base.wording import interval
 from rankwright.data.query_features import standardised
 from rankwright.data.ranking import Ranking
 from rankwright.metrics.base import mean_over_queries
-from rankwright.reports.charts.ticks import round_numbers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -20,8 +19,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rankwright.auto.entries import JudgedEntry
-    from rankwright.auto.frontier import Priced
-    from rankwright.auto.run import Run
     from rankwright.auto.standings import MemberStanding
     from rankwright.base.arrays import Doubles
     from rankwright.data.groups import QueryGroups
@@ -50,6 +47,24 @@ class JudgedMember:
     scores: Doubles
     values: Doubles
 
+    @classmethod
+    def of(cls, standing: MemberStanding, entry: JudgedEntry) -> JudgedMember:
+        """Return an entry with the number of rounds that its standing has."""
+        index = entry.rounds.index(standing.rounds)
+        values = entry.held_out.by_query(entry.values[index])
+        return cls(standing, entry, entry.scores[index], values)
+
+    @property
+    def name(self) -> str:
+        """The name of the member."""
+        return self.standing.name
+
+    @property
+    def curve(self) -> list[tuple[float, float]]:
+        """The metric by number of rounds; empty if there was no number to choose."""
+        rounds, values = self.entry.rounds, self.entry.curve
+        return list(zip(rounds, values, strict=True)) if len(rounds) > 1 and np.isfinite(values).all() else []
+
 
 @dataclass(frozen=True, eq=False)
 class JudgedQueries:
@@ -61,13 +76,21 @@ class JudgedQueries:
     mixture: Doubles
 
 
-class Slice(NamedTuple):
-    """Some of the queries: what distinguishes them, the range of it, and which they are."""
+class QuerySlice(NamedTuple):
+    """Queries with a similar amount of something: what it is, its range, and which queries they are."""
 
     by: str
     low: float
     high: float
     queries: NDArray[np.bool_]
+
+    @property
+    def name(self) -> str:
+        """The slice in words, such as "10 to 20 documents"."""
+        if self.by == "difficulty":
+            return f"mean value {interval(self.low, self.high)}"
+        upper = f" to {self.high:,.0f}" if self.low < self.high else ""
+        return f"{self.low:,.0f}{upper} {self.by}"
 
 
 class Difference(NamedTuple):
@@ -90,39 +113,9 @@ class Change(NamedTuple):
         return self.mixture - self.member
 
 
-class Offer(NamedTuple):
-    """The mixture that a budget of so many microseconds per document buys."""
-
-    budget: float
-    priced: Priced
-
-
-def judged_members(run: Run) -> list[JudgedMember]:
-    """Return all judged members in the order of the standings."""
-    entries = {one.name: one for one in run.entries}
-    return [_judged_member(standing, entries[standing.name]) for standing in run.standings()]
-
-
-def _judged_member(standing: MemberStanding, entry: JudgedEntry) -> JudgedMember:
-    place = entry.rounds.index(standing.rounds)
-    values = entry.held_out.by_query(entry.values[place])
-    return JudgedMember(standing, entry, entry.scores[place], values)
-
-
-def judged_queries(run: Run) -> JudgedQueries:
-    """Return the judging queries with the values of the mixture that became the model."""
-    data, held_out, market = run.plan.whole.data, run.plan.held_out, run.market
-    queries = np.unique(held_out.query)
-    relevant = data.groups.reduce(np.add, (data.y > 0).astype(np.int64))
-    values = held_out.values(market.metric, run.kept.mix.scores, market.n_threads)
-    return JudgedQueries(
-        data.groups.ids[queries], data.groups.sizes[queries], relevant[queries], held_out.by_query(values)
-    )
-
-
 def best_member(members: Sequence[JudgedMember]) -> JudgedMember:
     """Return the member of the highest value alone."""
-    return max(members, key=lambda one: -np.inf if np.isnan(one.standing.value) else one.standing.value)
+    return max(members, key=lambda member: -np.inf if np.isnan(member.standing.value) else member.standing.value)
 
 
 def likeness(scores: Sequence[Doubles], groups: QueryGroups) -> Doubles:
@@ -132,13 +125,13 @@ def likeness(scores: Sequence[Doubles], groups: QueryGroups) -> Doubles:
     """
     ranks = [standardised(_mean_ranks(column, groups), groups) for column in scores]
     varied = [groups.reduce(np.logical_or, column != 0) for column in ranks]
-    found = np.full((len(ranks), len(ranks)), np.nan)
-    for one in range(len(ranks)):
-        for other in range(one + 1):
-            counting = varied[one] & varied[other]
-            correlations = groups.reduce(np.add, ranks[one] * ranks[other]) / groups.sizes
-            found[one, other] = found[other, one] = mean_over_queries(correlations[counting])
-    return found
+    correlations = np.full((len(ranks), len(ranks)), np.nan)
+    for first in range(len(ranks)):
+        for other in range(first + 1):
+            counting = varied[first] & varied[other]
+            by_query = groups.reduce(np.add, ranks[first] * ranks[other]) / groups.sizes
+            correlations[first, other] = correlations[other, first] = mean_over_queries(by_query[counting])
+    return correlations
 
 
 def _mean_ranks(scores: Doubles, groups: QueryGroups) -> Doubles:
@@ -152,13 +145,13 @@ def _mean_ranks(scores: Doubles, groups: QueryGroups) -> Doubles:
     return ranks
 
 
-def slices_of(queries: JudgedQueries, members: Sequence[JudgedMember]) -> list[Slice]:
+def slices_of(queries: JudgedQueries, members: Sequence[JudgedMember]) -> list[QuerySlice]:
     """Return quarters of the queries by their documents, by their relevant documents, and by their difficulty.
 
     A query is difficult if the members' mean value is low. The value of the mixture would not do: where that is
     low by chance the members are better, so that each would seem to be good at difficult queries.
     """
-    ease = np.mean([one.values for one in members], axis=0)
+    ease = np.mean([member.values for member in members], axis=0)
     return [
         *_quarters("documents", queries.documents.astype(np.float64)),
         *_quarters("relevant", queries.relevant.astype(np.float64)),
@@ -166,7 +159,7 @@ def slices_of(queries: JudgedQueries, members: Sequence[JudgedMember]) -> list[S
     ]
 
 
-def _quarters(by: str, amounts: Doubles) -> Iterator[Slice]:
+def _quarters(by: str, amounts: Doubles) -> Iterator[QuerySlice]:
     """Yield quarters of the queries, lowest amounts first; there are fewer if many amounts are equal."""
     known = amounts[~np.isnan(amounts)]
     if not len(known):
@@ -176,7 +169,7 @@ def _quarters(by: str, amounts: Doubles) -> Iterator[Slice]:
     for below, highest in pairwise(bounds):
         queries = (amounts > below) & (amounts <= highest)
         if queries.any():
-            yield Slice(by, float(amounts[queries].min()), float(amounts[queries].max()), queries)
+            yield QuerySlice(by, float(amounts[queries].min()), float(amounts[queries].max()), queries)
 
 
 def strength(values: Doubles, mixture: Doubles, queries: NDArray[np.bool_]) -> Difference:
@@ -190,36 +183,6 @@ def strength(values: Doubles, mixture: Doubles, queries: NDArray[np.bool_]) -> D
 def gains_and_losses(mixture: Doubles, member: Doubles, most: int) -> tuple[list[Change], list[Change]]:
     """Return the queries where the mixture gains most and where it loses most, the greatest first."""
     changes = [Change(query, float(mixture[query]), float(member[query])) for query in range(len(mixture))]
-    gains = sorted((one for one in changes if one.gain > 0), key=lambda one: -one.gain)
-    losses = sorted((one for one in changes if one.gain < 0), key=lambda one: one.gain)
+    gains = sorted((change for change in changes if change.gain > 0), key=lambda change: -change.gain)
+    losses = sorted((change for change in changes if change.gain < 0), key=lambda change: change.gain)
     return gains[:most], losses[:most]
-
-
-def mixture_members(priced: Priced) -> list[str]:
-    """Return the names of the members that have a weight, each with its number of rounds if it has any."""
-    chosen = priced.mix
-    kept = [(chosen.entries[one], chosen.places[one]) for one in chosen.kept]
-    return [f"{one.name} ({one.rounds[place]})" if one.rounds[place] else one.name for one, place in kept]
-
-
-def priced_mixtures(run: Run) -> list[Priced]:
-    """Return the mixtures of the frontier; the model is among them, with the time that was measured for it."""
-    own = mixture_members(run.kept)
-    found = [run.kept if mixture_members(one) == own else one for one in run.frontier]
-    if any(one is run.kept for one in found):
-        return found
-    return sorted([*found, run.kept], key=lambda one: -one.microseconds)  # other times gave other mixtures
-
-
-def offers(frontier: Sequence[Priced]) -> list[Offer]:
-    """Return what round budgets buy, from the smallest that buys a mixture to the first that buys the whole one.
-
-    Budgets that buy the same as a smaller one are left out.
-    """
-    costs = [one.microseconds / MARGIN for one in frontier]
-    found: list[Offer] = []
-    for budget in round_numbers(min(costs), 10 * max(costs)):
-        place = next(number for number, cost in enumerate(costs) if cost <= budget)
-        if not found or frontier[place] is not found[-1].priced:
-            found.append(Offer(budget, frontier[place]))
-    return found

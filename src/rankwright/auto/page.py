@@ -1,57 +1,50 @@
-"""Writes what is known of a fitted AutoRanker as one self-contained HTML page."""
+"""Writes everything about a fitted AutoRanker as one HTML page."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rankwright.auto.sections import auto_sections, summary_of
-from rankwright.cards.data_sheet import DataSheet, data_section
-from rankwright.cards.held_out_sections import with_document_names
-from rankwright.cards.model_card import features_section, model_section, reproduction_section
-from rankwright.cards.query_browser import browser_section
+from rankwright.cards.data_sheet import DataSheet
+from rankwright.cards.feature_card import FeatureCard
+from rankwright.cards.model_card import ModelCard
+from rankwright.cards.query_browser import QueryCard
 from rankwright.data.splitting import concat
 from rankwright.evaluation.evaluate import evaluate
-from rankwright.reports.pages.blocks import Note, Section
-from rankwright.reports.pages.page import Page, require_packages
+from rankwright.reports.page import require_packages, write_page
 
 if TYPE_CHECKING:
     import os
 
-    from rankwright.auto.ranker import AutoRanker
-
+    from rankwright.auto.run import AutoRun
+    from rankwright.models.scorer import Scorer
 
 MIXTURE = "the mixture"
+HOW = "Every query is ranked by fits that have not seen it; scores are standardised within the query."
 
 
-def write_auto_page(ranker: AutoRanker, path: str | os.PathLike[str], *, reproduce: str = "") -> None:
-    """Write the page of a fitted AutoRanker: estimate, members, queries, features, model card and data sheet.
+def write_auto_page(run: AutoRun, model: Scorer, path: str | os.PathLike[str], *, reproduce: str) -> None:
+    """Write the page of a run and its model: estimate, members, queries, features, model card and data sheet.
 
     `reproduce` is the command or code that makes the model again.
     """
     require_packages()
-    run, model = ranker.run_, ranker.model_
-    data = run.plan.whole.data
-    sections = [
-        *auto_sections(ranker),
-        _browser(ranker),
-        features_section(MIXTURE, model, data, metric=ranker.metric, n_jobs=ranker.n_jobs),
-        model_section("AutoRanker", model, chosen=f"rounds and weights out of fold; {run.plan}"),
-        data_section(DataSheet.of(data, metric=ranker.metric)),
-        reproduction_section(reproduce or f"rankwright.{ranker!r}.fit(data)"),
+    data, metric, n_jobs = run.plan.whole.data, run.frontier.metric, run.frontier.n_threads
+    results = [
+        run,
+        _queries(run),
+        FeatureCard.of(MIXTURE, model, data, metric=metric, n_jobs=n_jobs),
+        ModelCard("AutoRanker", (model,), f"rounds and weights out of fold; {run.plan}"),
+        DataSheet.of(data, metric=metric),
     ]
-    Page("AutoRanker report", summary_of(ranker), sections).write(path)
+    write_page(results, path, title="AutoRanker report", reproduce=reproduce)
 
 
-def _browser(ranker: AutoRanker) -> Section:
+def _queries(run: AutoRun) -> QueryCard:
     """Return the lists of the mixture and of its members, each query ranked by fits that have not seen it."""
-    run, kept = ranker.run_, ranker.run_.kept.mix
-    data = with_document_names(
-        concat(*(part.judges.data for part in run.plan.parts[: run.plan.folds]))
-    )  # every query once
-    members = {kept.entries[one].name: kept.entries[one].scores[kept.places[one]] for one in kept.kept}
+    plan, kept, n_jobs = run.plan, run.kept.mix, run.frontier.n_threads
+    data = concat(*(part.judges.data for part in plan.parts[: plan.folds]))  # every query once
+    members = {kept.entries[i].name: kept.entries[i].scores[kept.round_indices[i]] for i in kept.kept}
     scores = {MIXTURE: kept.scores, **members} if len(members) > 1 else members
-    systems = {name: one[: len(data)] for name, one in scores.items()}
-    report = evaluate(systems, data, metrics=[ranker.metric], n_jobs=ranker.n_jobs)
-    found = browser_section(systems, report, data, n_jobs=ranker.n_jobs)
-    how = "Every query is ranked by fits that have not seen it; scores are standardised within the query."
-    return Section(found.title, [*found.blocks, Note(how)])
+    systems = {name: column[: len(data)] for name, column in scores.items()}
+    report = evaluate(systems, data, metrics=[run.frontier.metric], n_jobs=n_jobs)
+    return QueryCard.of(systems, report, data, of_file=False, notes=[HOW], n_jobs=n_jobs)

@@ -32,7 +32,7 @@ MANY_QUERIES, MANY_DOCUMENTS = 3_000, 200_000
 """From so many queries or documents on, one held-out part judges: folds would cost more than they tell."""
 
 
-class Part(NamedTuple):
+class PlanPart(NamedTuple):
     """Queries to learn from, with their rows in the whole data, and the other queries, which judge."""
 
     train: TrainingSet
@@ -64,21 +64,20 @@ class HeldOut:
     def by_query(self, values: Doubles, judgements: NDArray[np.bool_] | None = None) -> Doubles:
         """Return one value per judging query, the mean over its judgements; None for all judgements."""
         query = self.query if judgements is None else self.query[judgements]
-        _, place = np.unique(query, return_inverse=True)
-        return np.asarray(
-            np.bincount(place, values if judgements is None else values[judgements]) / np.bincount(place)
-        )
+        _, number = np.unique(query, return_inverse=True)
+        chosen = values if judgements is None else values[judgements]
+        return np.asarray(np.bincount(number, chosen) / np.bincount(number))
 
 
 class Halves(NamedTuple):
     """Two parts, each of which learns from half of the queries and is judged by the other half."""
 
-    parts: tuple[Part, ...]
+    parts: tuple[PlanPart, ...]
     held_out: HeldOut
 
 
 @dataclass(frozen=True, eq=False)
-class Plan:
+class FitPlan:
     """The parts that members are judged on, and the whole data that they are then fitted on.
 
     The whole data are in canonical order, so that neither the order of the rows nor the names of the queries
@@ -87,19 +86,19 @@ class Plan:
     """
 
     whole: TrainingSet
-    parts: tuple[Part, ...]
+    parts: tuple[PlanPart, ...]
     held_out: HeldOut
     folds: int
     repeats: int
     halves: Halves | None = None
 
     @property
-    def all_parts(self) -> tuple[Part, ...]:
+    def all_parts(self) -> tuple[PlanPart, ...]:
         """The parts, then the halves."""
         return self.parts if self.halves is None else self.parts + self.halves.parts
 
     @classmethod
-    def of(cls, whole: TrainingSet, random_state: int, *, repeats: int | None = None) -> Plan:
+    def of(cls, whole: TrainingSet, random_state: int, *, repeats: int | None = None) -> FitPlan:
         """Divide the queries of data in canonical order; by default there are more repeats of fewer queries."""
         n_queries = len(whole.data.groups)
         if n_queries < 2:
@@ -148,20 +147,20 @@ def _judging(
     return [fold_of_query[repeat] == fold for repeat in range(repeats) for fold in range(folds)]
 
 
-def _divided(whole: TrainingSet, judging: Sequence[NDArray[np.bool_]]) -> tuple[tuple[Part, ...], HeldOut]:
-    return tuple(_part(whole, one) for one in judging), _held_out(whole, judging)
+def _divided(whole: TrainingSet, judging: Sequence[NDArray[np.bool_]]) -> tuple[tuple[PlanPart, ...], HeldOut]:
+    return tuple(_part(whole, judges) for judges in judging), _held_out(whole, judging)
 
 
-def _part(whole: TrainingSet, judging: NDArray[np.bool_]) -> Part:
+def _part(whole: TrainingSet, judging: NDArray[np.bool_]) -> PlanPart:
     rows = np.flatnonzero(~judging[whole.data.groups.query_of_row])
-    return Part(whole.take_queries(~judging), rows, whole.take_queries(judging))
+    return PlanPart(whole.take_queries(~judging), rows, whole.take_queries(judging))
 
 
 def _held_out(whole: TrainingSet, judging: Sequence[NDArray[np.bool_]]) -> HeldOut:
     groups = whole.data.groups
-    queries = [np.flatnonzero(one) for one in judging]
-    y = np.concatenate([whole.data.y[one[groups.query_of_row]] for one in judging])
+    queries = [np.flatnonzero(judges) for judges in judging]
+    y = np.concatenate([whole.data.y[judges[groups.query_of_row]] for judges in judging])
     query = np.concatenate(queries)
-    part = np.repeat(np.arange(len(judging)), [len(one) for one in queries])
+    part = np.repeat(np.arange(len(judging)), [len(own) for own in queries])
     # In canonical order the documents of a query are adjacent.
     return HeldOut(QueryLabels(y, QueryGroups.of_sizes(groups.sizes[query])), query, part)

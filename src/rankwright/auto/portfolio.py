@@ -20,14 +20,13 @@ from rankwright.rankers.mcrank import McRank
 from rankwright.rankers.rankboost import RankBoost
 from rankwright.rankers.ranknet import RankNet
 from rankwright.rankers.ranksvm import RankSVM
-from rankwright.rankers.shared.companions import COMPANIONS
 from rankwright.rankers.shared.ready_model import ReadyModel
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Iterator, Sequence
 
-    from rankwright.auto.plan import Plan
+    from rankwright.auto.plan import FitPlan
     from rankwright.data.dataset import Documents
     from rankwright.rankers.ranker import Ranker
 
@@ -62,17 +61,17 @@ INTERPRETABLE = (
 """Weighted sums of features, and of thresholds on single features in one direction each."""
 
 
-def portfolio_for(plan: Plan) -> Sequence[Entry]:
+def portfolio_for(plan: FitPlan) -> Sequence[Entry]:
     """Return the portfolio for data of this size."""
     return LARGE if plan.folds == 1 else PORTFOLIO
 
 
 def companion_entries(names: Sequence[str]) -> list[Entry]:
     """Return the entries of other libraries, which must be installed."""
-    rankers = [COMPANIONS[name]() for name in names]
-    for one in rankers:
-        one.package()
-    return [Entry(one.library, one, 2.0) for one in rankers]
+    rankers = [FOREIGN_BOOSTERS[name]() for name in names]
+    for ranker in rankers:
+        ranker.package()
+    return [Entry(ranker.library, ranker, 2.0) for ranker in rankers]
 
 
 def require_different(paths: Sequence[str | os.PathLike[str]]) -> None:
@@ -87,19 +86,19 @@ def require_different(paths: Sequence[str | os.PathLike[str]]) -> None:
 def model_entries(paths: Sequence[str | os.PathLike[str]], data: Documents) -> list[Entry]:
     """Return the entries of model files, named by them, which must be models of these data's features."""
     models = [ReadyModel.of_file(path) for path in paths]
-    for one in models:
-        one.scorer_for(data)
+    for model in models:
+        model.scorer_for(data)
     names = Counter(Path(path).name for path in paths)
     return [
-        Entry(f"model {path.name if names[path.name] == 1 else path}", one, cost=0.0)
-        for path, one in zip(map(Path, paths), models, strict=True)
+        Entry(f"model {path.name if names[path.name] == 1 else path}", model, cost=0.0)
+        for path, model in zip(map(Path, paths), models, strict=True)
     ]
 
 
 def named(rankers: Sequence[Ranker]) -> Iterator[tuple[str, Ranker]]:
     """Yield rankers with the names of their classes; equal names are numbered."""
-    names = [type(one).__name__ for one in rankers]
+    names = [type(ranker).__name__ for ranker in rankers]
     seen = Counter[str]()
-    for name, one in zip(names, rankers, strict=True):
+    for name, ranker in zip(names, rankers, strict=True):
         seen[name] += 1
-        yield name if names.count(name) == 1 else f"{name} {seen[name]}", one
+        yield name if names.count(name) == 1 else f"{name} {seen[name]}", ranker

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Never, Self
 
 import numpy as np
 
+from rankwright.auto.cached_fits import CachedFits
 from rankwright.auto.entries import Entry
 from rankwright.auto.estimate import Estimate, estimate
-from rankwright.auto.fit_folder import Work
 from rankwright.auto.fitting import Judging
-from rankwright.auto.frontier import Market, Prices
-from rankwright.auto.plan import Plan
+from rankwright.auto.frontier import Frontier, Prices
+from rankwright.auto.plan import FitPlan
 from rankwright.auto.portfolio import (
     INTERPRETABLE,
     companion_entries,
@@ -23,8 +22,9 @@ from rankwright.auto.portfolio import (
     portfolio_for,
     require_different,
 )
-from rankwright.auto.run import Run
+from rankwright.auto.run import AutoRun
 from rankwright.base.errors import InputError
+from rankwright.base.errors import parameter as parameter_name
 from rankwright.data.splitting import concat
 from rankwright.ensembling.weights import best_alone, plausible_weights
 from rankwright.metrics.gain import NDCG
@@ -33,7 +33,7 @@ from rankwright.rankers.parameters.checks import Duration, Flag, ListOf, OneOf, 
 from rankwright.rankers.parameters.declaration import MetricParameter, Spelled, fitted, parameter
 from rankwright.rankers.parameters.shared_parameters import RandomParameters
 from rankwright.rankers.ranker import Ranker
-from rankwright.statistics.intervals import without_nan
+from rankwright.reports.plain import plain
 from rankwright.training.training_set import TrainingSet
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
     from rankwright.auto.entries import JudgedEntry
     from rankwright.auto.mixing import Mix, Weigh
-    from rankwright.auto.standings import MemberStanding, Progress
+    from rankwright.auto.standings import FitProgress, MemberStanding
     from rankwright.data.dataset import RankingData
     from rankwright.ensembling.pool import Pool
     from rankwright.models.scorer import Scorer
@@ -72,7 +72,7 @@ class AutoRanker(RandomParameters, Ranker):
     time_limit: Spelled[float | None, float | str | None] = parameter(
         Duration(optional=True),
         "Time for all fits, in seconds or as text such as '10m': a ranker that would take longer than the time "
-        "left is passed over. None: no limit.",
+        "left is skipped. None: no limit.",
         default=None,
     )
     max_microseconds: float | None = parameter(
@@ -110,13 +110,13 @@ class AutoRanker(RandomParameters, Ranker):
     )
     work: str | os.PathLike[str] | None = parameter(
         PathText(optional=True),
-        "Folder that keeps every finished fit: a run that was killed goes on from there. None: keep nothing.",
+        "Folder that caches every finished fit, so that a run that was killed can resume. None: cache nothing.",
         default=None,
     )
     standings_: tuple[MemberStanding, ...] = fitted("The members, by weight and then by value.")
     estimate_: Estimate = fitted("The value to expect on new queries, with its interval.")
-    run_: Run = fitted("All that is known of the fits: judged members, failures, members passed over.")
-    _watch: Callable[[Progress], None] | None = fitted("")
+    run_: AutoRun = fitted("The result of the run: judged members, failures, skipped members, frontier.")
+    _watch: Callable[[FitProgress], None] | None = fitted("")
 
     def fit(
         self,
@@ -131,7 +131,7 @@ class AutoRanker(RandomParameters, Ranker):
         validation_start: ArrayLike | None = None,
         refit: bool = False,
         on_round: Callable[[Round], None] | None = None,
-        on_progress: Callable[[Progress], None] | None = None,
+        on_progress: Callable[[FitProgress], None] | None = None,
         **unknown: Never,
     ) -> Self:
         """Learn from judged documents; takes what every ranker's `fit` takes, except `start`.
@@ -156,15 +156,17 @@ class AutoRanker(RandomParameters, Ranker):
         finally:
             self._watch = None
 
-    def report(self, path: str | os.PathLike[str]) -> None:
-        """Write an HTML page about the fitted mixture: its estimate, its members, and what each microsecond buys.
+    def report(self, path: str | os.PathLike[str], *, reproduce: str = "") -> None:
+        """Write an HTML page about the fitted mixture: estimate, members and accuracy-latency frontier.
 
-        Mixtures of all costs are timed for it, which takes a moment.
+        Mixtures of all costs are timed for it, which takes a moment. `reproduce` is the command or code that makes
+        the model again; by default this ranker's.
         """
         from rankwright.auto.page import write_auto_page
 
         self._fitted()
-        write_auto_page(self, path)
+        code = reproduce or f"rankwright.{self!r}.fit(data)"
+        write_auto_page(self.run_, self.model_, path, reproduce=code)
 
     def _fit_once_or_twice(self, task: FitTask, *, refit: bool) -> tuple[FitTask, Scorer, History]:
         """Fit once: validation data are judged queries like the others, so a refit would change nothing."""
@@ -174,26 +176,24 @@ class AutoRanker(RandomParameters, Ranker):
 
     def _fit(self, task: FitTask) -> tuple[Scorer, History]:
         """Judge every entry of the portfolio, mix them, and estimate the value of the mixture."""
-        plan = Plan.of(task.train, self.random_state)
+        plan = FitPlan.of(task.train, self.random_state)
         # Refuses labels that the metric is not defined for: once, and not for every ranker of the portfolio.
         plan.held_out.values(self.metric, np.zeros(plan.held_out.labels.groups.n_rows), task.n_threads)
         judging = Judging(plan, self.metric, task, self.time_limit, self._weigh)
-        judging.run(self._entries(plan), Work(self.work, plan, self._settings(task)), self._watch)
+        judging.run(self._entries(plan), CachedFits.in_folder(plan, self.work, self._settings(task)), self._watch)
         self.run_ = self._mixed(judging.pool, plan, task.n_threads)
-        kept = self.run_.kept.mix
-        self.standings_ = self.run_.standings()
-        choose = None if self.max_microseconds is None else partial(self._within_budget, self.run_)
-        self.estimate_ = estimate(self.run_.entries, self._weigh, plan, self.metric, task.n_threads, choose=choose)
-        return kept.scorer(), judging.history
+        self.standings_, self.estimate_ = self.run_.standings(), self.run_.estimate
+        return self.run_.kept.mix.scorer(), judging.history
 
     def _check_together(self) -> None:
         others = {"portfolio": self.portfolio, "companions": self.companions, "models": self.models}
-        given = [name for name, one in others.items() if one is not None and len(one)]
+        given = [name for name, members in others.items() if members is not None and len(members)]
         if self.interpretable and given:
             raise InputError(
-                f"interpretable=True has a portfolio of its own, of simple models: give no {given[0]}."
+                f"{parameter_name('interpretable=True')} has a portfolio of its own, of simple models: give no "
+                f"{parameter_name(given[0])}."
             )
-        if any(isinstance(one, AutoRanker) for one in self.portfolio or ()):
+        if any(isinstance(ranker, AutoRanker) for ranker in self.portfolio or ()):
             raise InputError("The portfolio of AutoRanker cannot have an AutoRanker in it.")
         companion_entries(self.companions)  # refuses a library that is not installed, before any work
         require_different(self.models)
@@ -202,27 +202,31 @@ class AutoRanker(RandomParameters, Ranker):
     def _weigh(self) -> Weigh:
         return best_alone if self.interpretable else plausible_weights
 
-    def _entries(self, plan: Plan) -> list[Entry]:
+    def _entries(self, plan: FitPlan) -> list[Entry]:
         """Return the portfolio for these data, each ranker with the metric to optimise."""
         if self.portfolio is not None:
-            own: Sequence[Entry] = [Entry(name, one) for name, one in named(self.portfolio)]
+            own: Sequence[Entry] = [Entry(name, ranker) for name, ranker in named(self.portfolio)]
         else:
             own = INTERPRETABLE if self.interpretable else portfolio_for(plan)
         ready = model_entries(self.models, plan.whole.data)  # first, since they take no time
-        return [one.optimising(self.metric) for one in (*ready, *own, *companion_entries(self.companions))]
+        return [entry.optimising(self.metric) for entry in (*ready, *own, *companion_entries(self.companions))]
 
-    def _mixed(self, pool: Pool[JudgedEntry], plan: Plan, n_threads: int) -> Run:
-        prices = Prices.on(plan.whole.data)
-        market = Market(plan.held_out, self.metric, prices, n_threads, self._weigh)
-        whole = market.priced(pool.members)
-        kept = whole if self.max_microseconds is None else market.within(pool.members, self.max_microseconds)
+    def _mixed(self, pool: Pool[JudgedEntry], plan: FitPlan, n_threads: int) -> AutoRun:
+        frontier = Frontier(plan.held_out, self.metric, Prices.on(plan.whole.data), n_threads, self._weigh)
+        members, budget = pool.members, self.max_microseconds
+        whole = kept = frontier.priced(members)
+        choose = None
+        if budget is not None:
+            kept = frontier.within(members, budget)
+
+            def choose(judgements: NDArray[np.bool_]) -> Mix:
+                return replace(frontier, judgements=judgements).within(members, budget).mix
+
+        expected = estimate(members, self._weigh, plan, self.metric, n_threads, choose=choose)
         failures = {name: str(error) for name, error in pool.failures}
-        return Run(plan, market, pool.members, whole, kept, failures, dict(pool.passed_over))
-
-    def _within_budget(self, run: Run, judgements: NDArray[np.bool_]) -> Mix:
-        """Return the mixture within the budget that these judgements choose."""
-        assert self.max_microseconds is not None
-        return replace(run.market, judgements=judgements).within(run.entries, self.max_microseconds).mix
+        return AutoRun(
+            plan, frontier, members, whole, kept, expected, budget, failures, skipped=dict(pool.skipped)
+        )
 
     def _settings(self, task: FitTask) -> dict[str, Any]:
         """Return what fits depend on besides the data and their own settings."""
@@ -231,17 +235,17 @@ class AutoRanker(RandomParameters, Ranker):
 
     def _about(self, task: FitTask, history: History) -> dict[str, Any]:
         about = super()._about(task, history)
-        about["parameters"] = {name: one for name, one in about["parameters"].items() if name != "work"}
+        about["parameters"] = {name: value for name, value in about["parameters"].items() if name != "work"}
         about["parameters"]["models"] = str(tuple(map(str, self.models)))
         # Without times: the same data and seed give the same file.
         members = [
-            {"name": one.name, "value": one.value, "weight": one.weight, "rounds": one.rounds}
-            for one in self.standings_
+            {"name": row.name, "value": row.value, "weight": row.weight, "rounds": row.rounds}
+            for row in self.standings_
         ]
         return about | {
             "judged": str(self.run_.plan),
             "estimate": self.estimate_.to_dict(),
-            "members": without_nan(members),
+            "members": plain(members),
         }
 
 

@@ -37,7 +37,7 @@ class MemberStanding(NamedTuple):
     microseconds: float | None = None
 
 
-class Progress(NamedTuple):
+class FitProgress(NamedTuple):
     """The state of a run.
 
     Parameters
@@ -67,13 +67,13 @@ def standings_of(chosen: Mix, microseconds: Mapping[str, float] | None = None) -
     """Return the entries of a mixture, by weight and then by value, highest first."""
     rows = [
         MemberStanding(
-            one.name,
-            one.curve[place],
+            entry.name,
+            entry.curve[index],
             float(weight),
-            one.rounds[place],
-            one.seconds,
-            None if microseconds is None else microseconds[one.name],
+            entry.rounds[index],
+            entry.seconds,
+            None if microseconds is None else microseconds[entry.name],
         )
-        for one, place, weight in zip(chosen.entries, chosen.places, chosen.weights, strict=True)
+        for entry, index, weight in zip(chosen.entries, chosen.round_indices, chosen.weights, strict=True)
     ]
     return tuple(sorted(rows, key=lambda row: (-row.weight, -row.value)))

@@ -28,7 +28,12 @@ class InputError(ValueError):
 
     def spelled(self, spell: Callable[[str], str]) -> str:
         """Return the message with each name of a parameter spelled by this function."""
-        return _PARAMETER.sub(lambda match: spell(match[1]), super().__str__())
+        return _PARAMETER.sub(lambda match: spell(match[1]), self.marked)
+
+    @property
+    def marked(self) -> str:
+        """The message with its names of parameters marked, to be a part of another message."""
+        return super().__str__()
 
 
 class MissingPackageError(ImportError):

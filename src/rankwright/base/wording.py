@@ -52,6 +52,11 @@ def difference(value: float | None) -> str:
     return spelled(value, "+z.4f")
 
 
+def measured(value: float | None) -> str:
+    """Return a measured number of any size: four digits below 10, two above; a dash if it is unknown."""
+    return spelled(value, ".4f" if value is not None and abs(value) < 10 else ",.2f")
+
+
 def interval(low: float, high: float, *, signed: bool = False) -> str:
     """Return the limits of an interval of metric values, as in "0.4480 to 0.4567"; a dash if unknown."""
     if not isfinite(low) or not isfinite(high):
@@ -65,6 +70,11 @@ def shown_p_value(value: float | None) -> str:
     if value is None or not isfinite(value):
         return UNKNOWN
     return "< 0.001" if value < 0.001 else f"{value:.3f}"
+
+
+def precise_p_value(value: float | None) -> str:
+    """Return a p-value with four digits, as in "0.0123" or "< .0001"; a dash if it is unknown."""
+    return "< .0001" if value is not None and value < 0.0001 else spelled(value, ".4f")
 
 
 def said_p_value(value: float) -> str:

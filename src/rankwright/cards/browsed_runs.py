@@ -1,4 +1,4 @@
-"""What the query browser shows of runs: scores of judged documents and of those that any run retrieved."""
+"""Runs for the query browser: their scores of judged documents, and of those that any run retrieved."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from rankwright.cards.query_browser import MOST_SYSTEMS, chosen_queries
+from rankwright.cards.query_browser import MOST_SYSTEMS, chosen_queries, of_rows
 from rankwright.data.dataset import RankingData
 from rankwright.data.readers.trec import Judgements, Run, pairs
 from rankwright.evaluation.ranked_lists import judgements_of
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Browsable(NamedTuple):
-    """What the query browser needs: systems with scores instead of runs, and documents of measured queries.
+    """Systems for the query browser, with scores instead of runs, and the documents of measured queries.
 
     `judged` says which documents were judged; None if all of them were.
     """
@@ -38,17 +38,17 @@ def browsable(systems: Mapping[str, Any], report: Report, data: RankingData | Ju
     a judgement are there too.
     """
     kept = dict(list(systems.items())[:MOST_SYSTEMS])
-    runs = {name: one for name, one in kept.items() if isinstance(one, Run)}
+    runs = {name: system for name, system in kept.items() if isinstance(system, Run)}
     if len(runs) == len(kept):
         return _of_runs(runs, report, judgements_of(data))
     if isinstance(data, Judgements):  # scores of judged documents
         data = _without_features(data.qid, data.document_ids, data.labels)
     named = {pair: row for row, pair in enumerate(pairs(judgements_of(data)))} if runs else {}
-    scored = {name: _scores(one, named) if name in runs else one for name, one in kept.items()}
+    scored = {name: _scores(system, named) if name in runs else system for name, system in kept.items()}
     rows = np.flatnonzero(np.isin(data.qid.astype(np.str_), list(map(str, report.queries))))
     if len(rows) < len(data):
         data = data.take(rows)
-        scored = {name: one if hasattr(one, "predict") else np.asarray(one)[rows] for name, one in scored.items()}
+        scored = {name: of_rows(system, rows) for name, system in scored.items()}
     return Browsable(scored, data)
 
 
@@ -56,7 +56,7 @@ def _of_runs(runs: Mapping[str, Run], report: Report, judgements: Judgements) ->
     """Return the documents of some queries that were judged or retrieved, and their scores by each run."""
     values = np.array([report.per_query(name, report.metrics[0]) for name in runs])
     chosen = chosen_queries(values, report.query_facts["documents"])
-    queries = {str(report.queries[place]) for place in chosen}
+    queries = {str(report.queries[query]) for query in chosen}
     labels = {
         pair: label
         for pair, label in zip(pairs(judgements), judgements.labels.tolist(), strict=True)

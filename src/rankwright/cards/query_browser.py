@@ -1,8 +1,9 @@
-"""What the query browser of a page shows: some of the queries, with the lists of several systems."""
+"""The query card: the lists of several systems for some of the queries, in a query browser."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -14,8 +15,9 @@ from rankwright.crossval.out_of_fold import HeldOutModels
 from rankwright.data.alignment import aligned
 from rankwright.data.ranking import Ranking
 from rankwright.models.fitted import scorer_of, scores_by
-from rankwright.reports.pages.blocks import Note, Section, Text
-from rankwright.reports.pages.browser import BrowsedQuery, Listed, Moved, QueryBrowser
+from rankwright.reports.blocks import Note, Section, Text
+from rankwright.reports.query_browser import BrowsedQuery, Listed, Moved, QueryBrowser
+from rankwright.reports.result import Result
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     from rankwright.data.dataset import RankingData
     from rankwright.evaluation.report import Report
     from rankwright.models.scorer import Scorer
+    from rankwright.reports.blocks import Block
 
 MOST_SYSTEMS = 8
 MOST_ENTRIES = 12_000  # documents in all lists together
@@ -35,46 +38,85 @@ CAUSES = 3  # features per document
 EXPLAINED_DOCUMENTS = 6_000  # of whole queries; contributions of many trees take a while
 
 
-def browser_section(
-    systems: Mapping[str, Any],
-    report: Report,
-    data: RankingData,
-    *,
-    judged: NDArray[np.bool_] | None = None,
-    n_jobs: int | None = None,
-) -> Section:
-    """Return the lists of several systems for the queries in which they differ most, and for some others.
+@dataclass(frozen=True, eq=False, repr=False)
+class QueryCard(Result):
+    """The lists of several systems for some of the queries, side by side in a query browser.
 
-    Parameters
-    ----------
-    systems
-        Fitted rankers, scorers or scores by name, as for `evaluate`; the first eight are kept. Documents with the
-        score minus infinity were not retrieved.
-    report
-        Their evaluation on these queries, and perhaps on others.
-    data
-        The judged documents.
-    judged
-        Whether each of them was judged, if some were not; their labels are not shown.
+    `introduction` explains the lists; `notes` say what the page leaves out, and how queries were ranked.
     """
-    kept = [name for name in systems if name in report.systems][:MOST_SYSTEMS]
-    places = {str(query): place for place, query in enumerate(report.queries)}
-    order = [places[str(query)] for query in data.groups.ids]
-    values = np.array([report.per_query(name, report.metrics[0])[order] for name in kept])
-    chosen = chosen_queries(values, data.groups.sizes)
-    rows = np.concatenate([data.groups.rows[slice(*data.groups.offsets[[query, query + 1]])] for query in chosen])
-    part, threads = data.take(rows), resolve_threads(n_jobs)  # its queries are numbered as they were chosen
-    lists = [_SystemLists.of(_of_rows(systems[name], rows), part, threads) for name in kept]
-    names = [f"row{row + 1}" for row in rows] if data.document_ids is None else data.document_ids[rows].tolist()
-    labels = part.y if judged is None else np.where(judged[rows], part.y, np.nan)
-    queries = [
-        _browsed(str(data.groups.ids[query]), values[:, query], own, names, labels, lists)
-        for query, own in zip(chosen, part.groups, strict=True)
-    ]
-    highest = max(0.0, float(data.y.max()))
-    browser = QueryBrowser(report.metrics[0], kept, feature_names_of(data), queries, highest)
-    introduction = _introduction(lists, some_unjudged=bool(np.isnan(labels).any()))
-    return Section("Query browser", [Text(introduction), browser, Note(_left_out(browser, report))])
+
+    browser: QueryBrowser
+    introduction: str
+    notes: tuple[str, ...]
+
+    @classmethod
+    def of(
+        cls,
+        systems: Mapping[str, Any],
+        report: Report,
+        data: RankingData,
+        *,
+        judged: NDArray[np.bool_] | None = None,
+        of_file: bool = True,
+        notes: Sequence[str] = (),
+        n_jobs: int | None = None,
+    ) -> QueryCard:
+        """Choose the queries in which systems differ most, and some others.
+
+        Parameters
+        ----------
+        systems
+            Fitted rankers, scorers or scores by name, as for `evaluate`; the first eight are kept. Documents with
+            the score minus infinity were not retrieved.
+        report
+            Their evaluation on these queries, and perhaps on others.
+        data
+            The judged documents.
+        judged
+            Whether each of them was judged, if some were not; their labels are not shown.
+        of_file
+            Whether documents without ids are called after their rows in the file, or numbered query by query.
+        notes
+            Sentences to add below the lists.
+        """
+        kept = [name for name in systems if name in report.systems][:MOST_SYSTEMS]
+        numbers = {str(query): number for number, query in enumerate(report.queries)}
+        order = [numbers[str(query)] for query in data.groups.ids]
+        values = np.array([report.per_query(name, report.metrics[0])[order] for name in kept])
+        chosen = chosen_queries(values, data.groups.sizes)
+        rows = np.concatenate(
+            [data.groups.rows[slice(*data.groups.offsets[[query, query + 1]])] for query in chosen]
+        )
+        part, threads = data.take(rows), resolve_threads(n_jobs)  # its queries are numbered as they were chosen
+        lists = [_SystemLists.of(of_rows(systems[name], rows), part, threads) for name in kept]
+        names = _document_names(part, rows if of_file else None)
+        labels = part.y if judged is None else np.where(judged[rows], part.y, np.nan)
+        queries = [
+            _browsed(str(data.groups.ids[query]), values[:, query], own, names, labels, lists)
+            for query, own in zip(chosen, part.groups, strict=True)
+        ]
+        highest = max(0.0, float(data.y.max()))
+        browser = QueryBrowser(report.metrics[0], kept, feature_names_of(data), queries, highest)
+        introduction = _introduction(lists, some_unjudged=bool(np.isnan(labels).any()))
+        return cls(browser, introduction, (_left_out(browser, report), *notes))
+
+    @property
+    def title(self) -> str:
+        """The heading on a page."""
+        return "Query browser"
+
+    @property
+    def summary(self) -> str:
+        """How many queries and systems there are to look at."""
+        queries, systems = (
+            counted(len(self.browser.queries), "query"),
+            counted(len(self.browser.systems), "system"),
+        )
+        return f"The lists of {systems} for {queries}."
+
+    def blocks(self) -> list[Block | Section]:
+        """Return the query browser with its notes."""
+        return [Text(self.introduction), self.browser, *map(Note, self.notes)]
 
 
 def chosen_queries(values: Doubles, sizes: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -92,16 +134,26 @@ def chosen_queries(values: Doubles, sizes: NDArray[np.int64]) -> NDArray[np.int6
     return order[: max(1, min(MOST_QUERIES, int((entries <= MOST_ENTRIES).sum())))]
 
 
-def _of_rows(system: Any, rows: NDArray[np.int64]) -> Any:
+def _document_names(data: RankingData, rows: NDArray[np.int64] | None) -> list[str]:
+    """Return the ids of documents; without any, their rows in the file or, if unknown, numbers within queries."""
+    if data.document_ids is not None:
+        return list(data.document_ids)
+    if rows is not None:
+        return [f"row{row + 1}" for row in rows]
+    return [f"document {number}" for size in data.groups.sizes for number in range(1, size + 1)]
+
+
+def of_rows(system: Any, rows: NDArray[np.int64]) -> Any:
     """Return a system for some of the documents: itself, or their scores."""
     return system if hasattr(system, "predict") else np.asarray(system)[rows]
 
 
-class _SystemLists:
-    """One system's scores and ranks of some documents, and what moved them."""
+class _SystemLists(NamedTuple):
+    """One system's scores and ranks of some documents, and the features that moved them, by row."""
 
-    def __init__(self, scores: Doubles, ranks: NDArray[np.int64], causes: Mapping[int, Sequence[Moved]]) -> None:
-        self.scores, self.ranks, self.causes = scores, ranks, causes
+    scores: Doubles
+    ranks: NDArray[np.int64]
+    causes: Mapping[int, Sequence[Moved]]
 
     def ranks_of(self, rows: NDArray[np.int64]) -> list[int | None]:
         """Return the ranks of documents, None for those that were not retrieved."""
@@ -124,10 +176,10 @@ def _causes(
         return {}
     n_queries = max(1, int(np.searchsorted(np.cumsum(part.groups.sizes), EXPLAINED_DOCUMENTS, side="right")))
     explained = np.flatnonzero(part.groups.query_of_row < n_queries)
-    found: dict[int, Sequence[Moved]] = {}
+    causes: dict[int, Sequence[Moved]] = {}
     for model, rows in models_of(system, part.take(explained)):
-        found |= _moved_by(model, part, explained[rows], ranks, threads)
-    return found
+        causes |= _moved_by(model, part, explained[rows], ranks, threads)
+    return causes
 
 
 def models_of(system: Any, data: RankingData) -> Iterator[tuple[Scorer, NDArray[np.int64]]]:
@@ -145,22 +197,22 @@ def _moved_by(
 
     A contribution is relative to the mean of the query's documents: what all of them share moves none of them.
     """
-    some = part.take(rows)
+    explained = part.take(rows)
     try:
-        contributions = model.contributions(some, n_jobs=threads)[:, :-1]
+        contributions = model.contributions(explained, n_jobs=threads)[:, :-1]
     except InputError:
         return {}
-    features, number_of = aligned(some, model).X, _feature_numbers(model, some)
-    for own in some.groups:
+    features, number_of = aligned(explained, model).X, _feature_numbers(model, explained)
+    for own in explained.groups:
         contributions[own] -= contributions[own].mean(axis=0)
     strongest = np.argsort(-np.abs(contributions), axis=1, kind="stable")[:, :CAUSES]
     return {
         int(row): [
-            Moved(number_of[feature], float(features[place, feature]), float(contributions[place, feature]))
-            for feature in strongest[place]
-            if contributions[place, feature] != 0.0
+            Moved(number_of[feature], float(features[index, feature]), float(contributions[index, feature]))
+            for feature in strongest[index]
+            if contributions[index, feature] != 0.0
         ]
-        for place, row in enumerate(rows)
+        for index, row in enumerate(rows)
         if ranks[row] <= LONGEST_LIST
     }
 
@@ -169,8 +221,8 @@ def _feature_numbers(model: Scorer, data: RankingData) -> list[int]:
     """Return, for each feature of the model, its number among those of the data."""
     if model.feature_names is None or data.feature_names is None:
         return list(range(model.n_features))
-    places = {name: place for place, name in enumerate(data.feature_names)}
-    return [places[name] for name in model.feature_names]
+    numbers = {name: number for number, name in enumerate(data.feature_names)}
+    return [numbers[name] for name in model.feature_names]
 
 
 def _browsed(
@@ -182,7 +234,7 @@ def _browsed(
     lists: Sequence[_SystemLists],
 ) -> BrowsedQuery:
     """Return a query with the documents that are in any system's list."""
-    highest = np.min([one.ranks[rows] for one in lists], axis=0)
+    highest = np.min([listed.ranks[rows] for listed in lists], axis=0)
     kept = rows[highest <= LONGEST_LIST]
     number_of = {int(row): number for number, row in enumerate(kept)}
     return BrowsedQuery(
@@ -192,14 +244,14 @@ def _browsed(
         n_relevant=int((labels[rows] > 0).sum()),
         documents=[names[row] for row in kept],
         labels=labels[kept].tolist(),
-        ranks=[one.ranks_of(kept) for one in lists],
+        ranks=[listed.ranks_of(kept) for listed in lists],
         lists=[
             [
-                Listed(number_of[row], float(one.scores[row]), one.causes.get(row, ()))
-                for row in rows[np.argsort(one.ranks[rows])][:LONGEST_LIST].tolist()
-                if one.scores[row] > -np.inf
+                Listed(number_of[row], float(listed.scores[row]), listed.causes.get(row, ()))
+                for row in rows[np.argsort(listed.ranks[rows])][:LONGEST_LIST].tolist()
+                if listed.scores[row] > -np.inf
             ]
-            for one in lists
+            for listed in lists
         ],
     )
 
@@ -213,7 +265,7 @@ def _introduction(lists: Sequence[_SystemLists], *, some_unjudged: bool) -> str:
     return (
         f"Two systems' lists of the same query. The number in a box is the label{unjudged}; an arrow says how "
         "many ranks higher or lower a document is than in the other list."
-        + (explained if any(one.causes for one in lists) else "")
+        + (explained if any(listed.causes for listed in lists) else "")
     )
 
 

@@ -1,27 +1,29 @@
-"""Writes a report as one self-contained HTML page."""
+"""The page of an evaluation or a comparison: results, queries, the best model and the data."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from rankwright.base.errors import InputError
 from rankwright.cards.browsed_runs import browsable
-from rankwright.cards.data_sheet import DataSheet, data_section
-from rankwright.cards.model_card import features_section, model_section, reproduction_section
-from rankwright.cards.query_browser import browser_section
-from rankwright.cards.sections import compared, report_sections, summary_of
+from rankwright.cards.data_sheet import DataSheet
+from rankwright.cards.feature_card import FeatureCard
+from rankwright.cards.learning_curves import LearningCurves
+from rankwright.cards.model_card import ModelCard
+from rankwright.cards.query_browser import QueryCard
 from rankwright.data.readers.trec import Judgements
-from rankwright.evaluation.comparison_text import leading_pair
+from rankwright.evaluation.compare import compare_report
 from rankwright.evaluation.report import Report
 from rankwright.models.fitted import scorer_of
-from rankwright.reports.pages.page import Page, require_packages
+from rankwright.reports import page
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from rankwright.data.dataset import RankingData
     from rankwright.evaluation.system_comparison import SystemComparison
-    from rankwright.reports.pages.blocks import Section
+    from rankwright.reports.result import Result
     from rankwright.training.history import History
 
 
@@ -54,36 +56,44 @@ def write_page(
     reproduce
         The command or code that makes the report again.
     """
-    require_packages()
-    found = compared(report) if isinstance(report, Report) else report
-    sections = report_sections(found, histories)
+    page.require_packages()
+    result = compared(report) if isinstance(report, Report) else report
+    results: list[Result] = [result, LearningCurves(histories or {})]
     if systems is not None and data is not None:
-        sections += _detailed_sections(found, systems, data, n_jobs=n_jobs)
-    if reproduce:
-        sections.append(reproduction_section(reproduce))
-    Page(title, summary_of(found), sections).write(path)
+        results += _details(result, systems, data, n_jobs=n_jobs)
+    page.write_page(results, path, title=title, reproduce=reproduce)
 
 
-def _detailed_sections(
-    found: Report | SystemComparison,
+def compared(report: Report) -> SystemComparison | Report:
+    """Return the comparison of the systems, or the report itself if they cannot be compared."""
+    try:
+        return compare_report(report)
+    except InputError:  # one system, or no query with a finite value of all of them
+        return report
+
+
+def _details(
+    result: Report | SystemComparison,
     systems: Mapping[str, Any],
     data: RankingData | Judgements,
     *,
     n_jobs: int | None,
-) -> list[Section]:
-    """Return the query browser, features and model card of the best model, and the data sheet."""
-    if isinstance(found, Report):
-        report, ranked = found, [*found.systems]
+) -> Iterator[Result]:
+    """Yield the query browser, features and model card of the best model, and the data sheet."""
+    if isinstance(result, Report):
+        report, ranked = result, [*result.systems]
     else:
-        pair = leading_pair(found, found.by())
-        report, ranked = found.report, list(dict.fromkeys([pair.one, pair.other, *found.by().ranked()]))
-    ordered = {name: systems[name] for name in ranked}
-    shown = browsable(ordered, report, data)
-    sections = [browser_section(shown.systems, report, shown.data, judged=shown.judged, n_jobs=n_jobs)]
+        pair = result.by().leading_pair()
+        report, ranked = result.report, list(dict.fromkeys([pair.system, pair.other, *result.by().ranked()]))
+    metric = report.metrics[0]
+    shown = browsable({name: systems[name] for name in ranked}, report, data)
+    yield QueryCard.of(shown.systems, report, shown.data, judged=shown.judged, n_jobs=n_jobs)
     if isinstance(data, Judgements):
-        return sections
-    models = {name: model for name in ranked if (model := scorer_of(systems[name])) is not None}
-    for name, model in list(models.items())[:1]:
-        sections.append(features_section(name, model, data, metric=report.metrics[0], n_jobs=n_jobs))
-        sections.append(model_section(name, model))
-    return [*sections, data_section(DataSheet.of(data, metric=report.metrics[0]), "The test data")]
+        return
+    for name in ranked:
+        model = scorer_of(systems[name])
+        if model is not None:
+            yield FeatureCard.of(name, model, data, metric=metric, n_jobs=n_jobs)
+            yield ModelCard(name, (model,))
+            break
+    yield DataSheet.of(data, metric=metric, heading="The test data")

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from rankwright.cards.data_sheet import DataSheet, data_section
-from rankwright.cards.model_card import features_section, model_section, reproduction_section
-from rankwright.cards.query_browser import browser_section
-from rankwright.cards.sections import report_sections
+from rankwright.base.wording import metric_value
+from rankwright.cards.data_sheet import DataSheet
+from rankwright.cards.feature_card import FeatureCard
+from rankwright.cards.learning_curves import LearningCurves
+from rankwright.cards.model_card import ModelCard
+from rankwright.cards.query_browser import QueryCard
 from rankwright.crossval.best_feature import BEST_FEATURE, best_feature
 from rankwright.evaluation.evaluate import evaluate
-from rankwright.reports.pages.blocks import Note, Section
-from rankwright.reports.pages.cells import shown
-from rankwright.reports.pages.page import Page, require_packages
+from rankwright.reports.blocks import Note, Section
+from rankwright.reports.page import require_packages, write_page
+from rankwright.reports.result import Result
 
 if TYPE_CHECKING:
     import os
+    from collections.abc import Iterator
 
     from rankwright.data.dataset import RankingData
     from rankwright.evaluation.report import Report
@@ -26,6 +30,36 @@ WARNINGS = {
     "validation": "Measured on the validation queries, which chose the number of rounds: expect a little less on "
     "new queries.",
 }
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class TrainingReport(Result):
+    """A fitted model beside the best single feature, measured on the `part` training or validation.
+
+    There is no test of significance: these queries have taken part in the choice of the model.
+    """
+
+    report: Report
+    part: str
+
+    @property
+    def title(self) -> str:
+        """The title of the page."""
+        return f"{self.report.systems[0]}, measured on the {self.part} queries"
+
+    @property
+    def summary(self) -> str:
+        """Both means."""
+        metric, (name, baseline) = self.report.metrics[0], self.report.systems
+        own, other = (metric_value(self.report.mean(system, metric)) for system in (name, baseline))
+        values = f"{name} has {own} {metric} on the {self.part} queries, the {baseline} {other}"
+        return f"{values}; measure it on other queries."
+
+    def blocks(self) -> Iterator[Section]:
+        """Yield the means, with a warning."""
+        means, *others = self.report.sections
+        yield Section(means.title, [*means.blocks, Note(WARNINGS[self.part])])
+        yield from others
 
 
 def write_training_page(
@@ -48,25 +82,18 @@ def write_training_page(
     """
     require_packages()
     part, data = ("training", train) if validation is None else ("validation", validation)
-    name, metric, n_jobs = type(ranker).__name__, ranker.metric, ranker.n_jobs
-    systems = {name: ranker.model_, BEST_FEATURE: best_feature(train, metric, n_jobs=n_jobs)}
+    name, model, history = type(ranker).__name__, ranker.model_, ranker.history_
+    metric, n_jobs = ranker.metric, ranker.n_jobs
+    systems = {name: model, BEST_FEATURE: best_feature(train, metric, n_jobs=n_jobs)}
     report = evaluate(systems, data, metrics=[metric], n_jobs=n_jobs)
-    # No test of significance: these queries have taken part in the choice of the model.
-    history, (means, *others) = ranker.history_, report_sections(report, {name: ranker.history_})
     how = chosen or (f"round {history.best_round} is {history.reason}" if history.reason else "")
-    sections = [
-        Section(means.title, [*means.blocks, Note(WARNINGS[part])]),
-        *others,
-        browser_section(systems, report, data, n_jobs=n_jobs),
-        features_section(name, ranker.model_, data, metric=metric, n_jobs=n_jobs),
-        model_section(name, ranker.model_, chosen=how),
-        data_section(DataSheet.of(train, metric=metric), "The training data"),
-        reproduction_section(reproduce or f"rankwright.{ranker!r}.fit(data)"),
+    first = TrainingReport(report, part)
+    results = [
+        first,
+        LearningCurves({name: history}),
+        QueryCard.of(systems, report, data, n_jobs=n_jobs),
+        FeatureCard.of(name, model, data, metric=metric, n_jobs=n_jobs),
+        ModelCard(name, (model,), how),
+        DataSheet.of(train, metric=metric, heading="The training data"),
     ]
-    Page(f"{name}, measured on the {part} queries", _summary(report, part), sections).write(path)
-
-
-def _summary(report: Report, part: str) -> str:
-    metric, (name, baseline) = report.metrics[0], report.systems
-    own, other = (shown(report.mean(one, metric)) for one in (name, baseline))
-    return f"{name} has {own} {metric} on the {part} queries, the {baseline} {other}; measure it on other queries."
+    write_page(results, path, title=first.title, reproduce=reproduce or f"rankwright.{ranker!r}.fit(data)")

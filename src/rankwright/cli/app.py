@@ -1,13 +1,15 @@
 """The command `rankwright`.
 
-The modules of the verbs import numpy, and all that needs it, when a verb runs: help and typos answer at once.
+A verb is imported when it is run, and with it numpy and all that it needs: help and typos answer at once.
 """
 
 from __future__ import annotations
 
 import sys
 import warnings
-from typing import Annotated, Any
+from collections.abc import Mapping, Sequence
+from importlib import import_module
+from typing import Annotated, Any, ClassVar
 
 import typer
 from typer.main import get_command
@@ -15,29 +17,8 @@ from typer.main import get_command
 from rankwright.base.errors import InputError, MissingPackageError
 from rankwright.base.version import __version__
 from rankwright.cli.options.mistakes import CommandMistake, sentence_of
-from rankwright.cli.options.verb_groups import Group
 from rankwright.cli.output.console import problem
-from rankwright.cli.verbs.analyse import analyse
-from rankwright.cli.verbs.auto import auto
-from rankwright.cli.verbs.combine import combine
-from rankwright.cli.verbs.compare import compare
-from rankwright.cli.verbs.crossval import crossval
-from rankwright.cli.verbs.demo import demo
-from rankwright.cli.verbs.evaluate import evaluate
-from rankwright.cli.verbs.export import export
-from rankwright.cli.verbs.features import features
-from rankwright.cli.verbs.generate import generate
-from rankwright.cli.verbs.import_model import import_model
-from rankwright.cli.verbs.index import index
-from rankwright.cli.verbs.info import info
-from rankwright.cli.verbs.predict import predict, rank
-from rankwright.cli.verbs.rankers import rankers
-from rankwright.cli.verbs.reproduce import reproduce
-from rankwright.cli.verbs.search import search
-from rankwright.cli.verbs.serve import serve
-from rankwright.cli.verbs.text_demo import text_demo
-from rankwright.cli.verbs.train import train
-from rankwright.cli.verbs.tune import tune
+from rankwright.cli.verb_groups import VerbGroup
 
 EPILOG = """\
 **First steps**
@@ -72,8 +53,26 @@ OTHER_NAMES = {
 }
 
 
-class Verbs(Group):
+# Verbs that are not called as their modules and functions are.
+FUNCTIONS = {"rank": "predict.rank", "import": "import_model.import_model", "text-demo": "text_demo.text_demo"}
+
+
+class Verbs(VerbGroup):
     """The verbs, and the options before a verb."""
+
+    panels: ClassVar[Mapping[str, Sequence[str]]] = {
+        "Get started": ("demo", "text-demo", "rankers", "generate"),
+        "Train and evaluate": (
+            *("auto", "train", "tune", "evaluate", "compare", "crossval", "combine", "reproduce", "analyse"),
+        ),
+        "Apply a model": ("predict", "rank", "serve", "info", "import", "export"),
+        "Search text": ("index", "search", "features"),
+    }
+
+    def load(self, name: str) -> Any:
+        """Import the verb of that name."""
+        module, function = FUNCTIONS.get(name, f"{name}.{name}").split(".")
+        return getattr(import_module(f"rankwright.cli.verbs.{module}"), function)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Return the verb; one with another tool's name is refused with ours."""
@@ -91,17 +90,6 @@ app = typer.Typer(
     rich_markup_mode="markdown",
     pretty_exceptions_enable=False,
 )
-PANELS = {
-    "Get started": (demo, text_demo, rankers, generate),
-    "Train and evaluate": (auto, train, tune, evaluate, compare, crossval, combine, reproduce),
-    "Apply a model": (predict, rank, serve, info, import_model, export),
-    "Search text": (index, search, features),
-}
-NAMES: dict[Any, str] = {import_model: "import"}  # where Python does not allow the verb as a name
-for panel, verbs in PANELS.items():
-    for verb in verbs:
-        app.command(NAMES.get(verb), rich_help_panel=panel)(verb)
-app.add_typer(analyse, name="analyse", rich_help_panel="Train and evaluate")
 
 
 def _show_version(wanted: bool) -> None:

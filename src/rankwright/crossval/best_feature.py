@@ -1,4 +1,4 @@
-"""The simplest system to beat: one feature, ascending or descending."""
+"""The simplest baseline: one feature, ascending or descending."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def best_feature(data: RankingData, metric: MetricLike = "ndcg@10", *, n_jobs: i
         for feature in range(data.n_features)
         for direction in (1, -1)
     ]
-    return max(candidates, key=lambda one: asked.mean(data.y, one.predict(data, n_jobs=n_jobs), data.groups))
+    return max(candidates, key=lambda scorer: asked.mean(data.y, scorer.predict(data, n_jobs=n_jobs), data.groups))
 
 
 def held_out_best_features(
@@ -42,7 +42,7 @@ def held_out_best_features(
 ) -> HeldOutModels:
     """Return for each fold of other models the feature that ranks the queries of the other folds best.
 
-    Of many queries, some drawn at random choose the feature.
+    If there are many queries, a random sample of them chooses the feature.
     """
     fold_of_query = np.array([beside.fold_of_query[str(query)] for query in data.groups.ids])
     order = np.random.default_rng(0).permutation(len(data.groups))

@@ -7,13 +7,12 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from rankwright.base.errors import InputError
-from rankwright.base.wording import counted, nearest
+from rankwright.base.wording import nearest
 from rankwright.evaluation.compare import compare_report
-from rankwright.evaluation.comparison_text import TextTable, pairs_table, shown_pairs, tests_table
-from rankwright.evaluation.cutoffs import CutoffCurves
+from rankwright.evaluation.cutoffs import CutoffCurves, bare_name, by_cutoff
 from rankwright.evaluation.slices import query_columns
-from rankwright.reports.charts.notebook import bundle
-from rankwright.reports.text import aligned
+from rankwright.reports.blocks import Column, Kind, Note, Section, Table
+from rankwright.reports.result import Result
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -25,10 +24,14 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class CrossComparison:
-    """The cross-validation of every ranker, by name; all over the same folds."""
+class CrossComparison(Result):
+    """The cross-validation of every ranker, by name; all over the same folds.
+
+    `baseline` names the ranker that all others are compared with; None compares all pairs.
+    """
 
     results: Mapping[str, CrossValidation]
+    baseline: str | None = None
 
     def __getitem__(self, name: str) -> CrossValidation:
         if name not in self.results:
@@ -54,8 +57,8 @@ class CrossComparison:
     @cached_property
     def report(self) -> Report:
         """The values of all rankers on all test queries; a query counts once, as its mean over repeats."""
-        reports = [one.pooled() for one in self.results.values()]
-        values = {name: column for one in reports for name, column in one.values.items()}
+        reports = [result.pooled() for result in self.results.values()]
+        values = {name: column for report in reports for name, column in report.values.items()}
         return replace(reports[0], systems=tuple(self.results), values=values)
 
     def mean(self, name: str, metric: str, *, averaged_ties: bool = False) -> float:
@@ -82,11 +85,15 @@ class CrossComparison:
         slices
             As for `rankwright.compare`: `documents`, `relevant`, `difficulty`, or names with values by query id.
         baseline, level, random_state
-            As for `rankwright.compare`.
+            As for `rankwright.compare`; by default, the baseline is that of this result.
         """
         columns = query_columns(slices, self.report, None)
-        options: dict[str, Any] = {"baseline": baseline, "level": level, "random_state": random_state}
-        return compare_report(self.report, columns=columns, **options)
+        options: dict[str, Any] = {"level": level, "random_state": random_state}
+        return compare_report(self.report, columns=columns, baseline=baseline or self.baseline, **options)
+
+    def against(self, baseline: str | None) -> CrossComparison:
+        """Return the same results, with all rankers compared with this one."""
+        return replace(self, baseline=baseline)
 
     def curves(self, metric: str = "ndcg") -> CutoffCurves:
         """Return the means by cut-off of a metric that was measured at several, as in `metrics="ndcg@1-10"`."""
@@ -96,45 +103,46 @@ class CrossComparison:
         """Return the means of all rankers with their intervals, best first; by default of the first metric."""
         return self.report.chart(metric)
 
-    def means_table(self) -> TextTable:
-        """Return the means over folds of all metrics, the best ranker first."""
-        rows = [[name, *(f"{self.mean(name, one):.4f}" for one in self.metrics)] for name in self.ranked()]
-        return TextTable(["mean over folds", *self.metrics], rows)
+    @property
+    def title(self) -> str:
+        """The title of a page."""
+        return f"Cross-validation of {len(self)} rankers"
 
-    def folds_table(self, metric: str | None = None) -> TextTable:
-        """Return the mean of every fold by one metric, by default the first."""
-        by = self.metrics[0] if metric is None else metric
-        rows = [
-            [name, *(f"{fold.report.mean(name, by):.4f}" for fold in self[name].folds)] for name in self.ranked(by)
-        ]
-        return TextTable([by, *map(self._first.fold_name, self._first.folds)], rows)
+    @property
+    def summary(self) -> str:
+        """The main result by the first metric: the best ranker against the next, or against the baseline."""
+        return self._first.summary if self._comparison is None else self._comparison.summary
 
-    def tables(self, *, baseline: str | None = None) -> list[TextTable]:
-        """Return what there is to print: means, folds, and the tests of all pairs by the first metric."""
-        tables = [self.means_table(), self.folds_table()]
-        if len(self) > 1:
-            found, metric = self.compare(baseline=baseline), self.metrics[0]
-            pairs = shown_pairs(found, metric)
-            tables += [pairs_table(found, metric, pairs), tests_table(metric, pairs)]
-        return tables
+    def blocks(self) -> Iterator[Section]:
+        """Yield the comparison of all rankers, their curves by cut-off, and every fold."""
+        if self._comparison is not None:
+            yield from self._comparison.sections
+        for name in dict.fromkeys(map(bare_name, self.metrics)):
+            if len(by_cutoff(self.metrics, name)) > 1:
+                yield from self.curves(name).sections
+        metric, first = self.metrics[0], self._first
+        means = [[name, *(self.mean(name, other) for other in self.metrics)] for name in self.ranked()]
+        folds = [[name, *(fold.report.mean(name, metric) for fold in self[name].folds)] for name in self.ranked()]
+        yield Section(
+            "Folds",
+            [
+                Table([Column("mean over folds", Kind.TEXT), *map(Column, self.metrics)], means),
+                Table(
+                    [Column(metric, Kind.TEXT), *(Column(first.fold_name(fold)) for fold in first.folds)], folds
+                ),
+                Note("Means over the test queries of each fold, and means over folds of these."),
+            ],
+        )
 
-    def to_dict(self, *, baseline: str | None = None) -> dict[str, Any]:
-        """Return the results of every ranker, and of the comparison, as plain JSON."""
-        found = self.compare(baseline=baseline).to_dict() if len(self) > 1 else None
-        return {"rankers": {name: one.to_dict() for name, one in self.results.items()}, "comparison": found}
+    def to_dict(self) -> dict[str, Any]:
+        """Return the results of every ranker, and of the comparison, as JSON values."""
+        rankers = {name: result.to_dict() for name, result in self.results.items()}
+        comparison = None if self._comparison is None else self._comparison.to_dict()
+        return {"rankers": rankers, "comparison": comparison}
 
-    def __repr__(self) -> str:
-        return f"CrossComparison({', '.join(self.results)}, {counted(len(self._first.folds), 'fold')})"
-
-    def __str__(self) -> str:
-        lines = [self.compare().summary()] if len(self) > 1 else []
-        for table in self.tables():
-            lines += ["", *aligned([table.head, *table.rows])]
-        return "\n".join([*lines, "", self.report.footnote()])
-
-    def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
-        """Return the means with their chart for a notebook."""
-        return bundle(str(self), chart=self.chart)
+    @cached_property
+    def _comparison(self) -> SystemComparison | None:
+        return self.compare() if len(self) > 1 else None
 
     @property
     def _first(self) -> CrossValidation:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack, overload
 
 import numpy as np
@@ -15,11 +15,13 @@ from rankwright.crossval.cross_comparison import CrossComparison
 from rankwright.crossval.cross_validation import CrossValidation, FoldResult
 from rankwright.crossval.fold_fits import FoldFitter
 from rankwright.crossval.folds import Folds
-from rankwright.crossval.splits import Division
+from rankwright.crossval.splits import SplitOptions
+from rankwright.data.query_filters import QueryFilter
 from rankwright.evaluation.evaluate import checked_metrics, evaluate
 from rankwright.metrics.base import Ties
 from rankwright.metrics.conventions import Convention, find_convention
 from rankwright.rankers.catalogue import as_ranker
+from rankwright.tuning.judging_queries import default_protocol
 from rankwright.tuning.trials import Trial, best_of, chosen_parameters, configured
 from rankwright.tuning.tune import count_trials
 
@@ -97,12 +99,14 @@ def cross_validate(
         file of them, a folder with Fold1, Fold2 and so on, a list of (train, test) or (train, valid, test), or
         what `make_folds` returns.
     folds, repeats, validation, stratify, random_state
-        How data without folds are divided, as in `make_folds`: without a validation part rankers learn for all
+        How data without folds are split, as in `make_folds`: without a validation part rankers learn for all
         their rounds.
     min_relevant
-        Drop queries with fewer relevant documents (label >= 1) from all parts, before data are divided.
+        Drop queries with fewer relevant documents (label >= 1) from all parts, before data are split.
     drop_one_label
         Whether to leave queries of a single label out of the test parts, as `evaluate` does.
+    metrics, convention
+        As for `evaluate`.
     refit
         Whether to fit again on training and validation part, for the number of rounds that validation chose.
     tune
@@ -117,14 +121,27 @@ def cross_validate(
         Called after each fit (see `count_fits`), and with each result.
     """
     named, asked = named_rankers(ranker), checked_metrics(metrics, find_convention(convention))
-    division = Division(folds, repeats, validation, random_state, stratify)
-    parts = Folds.of(data, division, min_relevant=min_relevant, n_jobs=next(iter(named.values())).n_jobs)
+    splits = SplitOptions(folds, repeats, validation, random_state, stratify)
+    parts = Folds.of(data, splits, min_relevant=min_relevant, n_jobs=next(iter(named.values())).n_jobs)
+    protocol = default_protocol(has_validation=parts.has_validation) if tune is True else tune or None
     grids = _grids(grid, named, several=is_several(ranker))
-    options = (tune, refit, workers, on_fit)
-    fitters = {name: FoldFitter.of(one, grids[name], parts, *options) for name, one in named.items()}
-    measuring = Measuring(asked, convention, {"min_relevant": min_relevant, "drop_one_label": drop_one_label})
-    found = _run(fitters, parts, measuring, on_fold)
-    return found if is_several(ranker) else found[found.rankers[0]]
+    fitters = {
+        name: FoldFitter(each, grids[name], protocol, refit, workers, on_fit) for name, each in named.items()
+    }
+    measuring = _Measuring(asked, convention, QueryFilter(min_relevant, drop_one_label))
+    results: dict[str, list[FoldResult]] = {name: [] for name in fitters}
+    seconds = dict.fromkeys(fitters, 0.0)
+    for fold in parts:  # each is read or made once, for all rankers
+        for name, fitter in fitters.items():
+            started = time.perf_counter()
+            results[name].append(measuring.measure(name, fitter, fold))
+            seconds[name] += time.perf_counter() - started
+            on_fold(results[name][-1])
+    validated = {
+        name: _validated(name, fitter, parts, measuring, results[name], seconds[name])
+        for name, fitter in fitters.items()
+    }
+    return CrossComparison(validated) if is_several(ranker) else next(iter(validated.values()))
 
 
 def named_rankers(given: Any) -> dict[str, Ranker]:
@@ -135,7 +152,7 @@ def named_rankers(given: Any) -> dict[str, Ranker]:
     if not given:
         raise InputError("There is nothing to cross-validate: give at least one ranker.")
     if isinstance(given, Mapping):
-        return {str(name): as_ranker(one) for name, one in given.items()}
+        return {str(name): as_ranker(each) for name, each in given.items()}
     named: dict[str, Ranker] = {}
     for ranker in map(as_ranker, given):
         if ranker.name in named:
@@ -160,18 +177,18 @@ def count_fits(ranker: Ranker, *, tune: str | None = None, grid: Grid | None = N
 
 
 @dataclass(frozen=True, eq=False)
-class Measuring:
-    """What is measured on test parts: the metrics by a tool's definitions, on queries that are not dropped."""
+class _Measuring:
+    """How test parts are evaluated: the metrics, by a tool's definitions, and the queries that are left out."""
 
     metrics: Sequence[Metric]
     convention: str
-    dropping: Mapping[str, Any]
+    left_out: QueryFilter
 
     def measure(self, name: str, fitter: FoldFitter, fold: FoldParts) -> FoldResult:
         """Fit a ranker, named `name` in reports, on a fold, and measure it on the test part."""
         ranker, chosen, trials = fitter.fit(fold)
         scores = {name: ranker.predict(fold.test)}
-        how: dict[str, Any] = {"metrics": self.metrics, "n_jobs": ranker.n_jobs, **self.dropping}
+        how: dict[str, Any] = {"metrics": self.metrics, "n_jobs": ranker.n_jobs, **asdict(self.left_out)}
         try:
             report = evaluate(scores, fold.test, convention=self.convention, **how)
             averaged = evaluate(scores, fold.test, convention=_averaging_ties(self.convention), **how)
@@ -181,28 +198,8 @@ class Measuring:
         return FoldResult(fold.name, fold.repeat, report, averaged, rounds, chosen, trials, ranker.model_)
 
 
-def _run(
-    fitters: Mapping[str, FoldFitter], parts: Folds, measuring: Measuring, on_fold: Callable[[FoldResult], None]
-) -> CrossComparison:
-    """Fit and measure all rankers, fold by fold: each fold is read or made once."""
-    results: dict[str, list[FoldResult]] = {name: [] for name in fitters}
-    seconds = dict.fromkeys(fitters, 0.0)
-    for fold in parts:
-        for name, fitter in fitters.items():
-            started = time.perf_counter()
-            results[name].append(measuring.measure(name, fitter, fold))
-            seconds[name] += time.perf_counter() - started
-            on_fold(results[name][-1])
-    return CrossComparison(
-        {
-            name: _validated(name, fitter, parts, measuring, results[name], seconds[name])
-            for name, fitter in fitters.items()
-        }
-    )
-
-
 def _validated(
-    name: str, fitter: FoldFitter, parts: Folds, measuring: Measuring, folds: Sequence[FoldResult], seconds: float
+    name: str, fitter: FoldFitter, parts: Folds, measuring: _Measuring, folds: Sequence[FoldResult], seconds: float
 ) -> CrossValidation:
     """Return the results of one ranker on all folds."""
     ranker = fitter.ranker
@@ -222,7 +219,7 @@ def _validated(
 
 
 def _dropped(parts: Folds, folds: Sequence[FoldResult]) -> dict[str, int]:
-    """Return the number of dropped queries by reason: before data were divided, and of test parts."""
+    """Return the number of dropped queries by reason: before data were split, and of test parts."""
     dropped = dict(parts.dropped)
     for fold in folds:
         for reason, number in fold.report.dropped.items() if fold.repeat == 1 else ():
@@ -234,10 +231,10 @@ def _grids(grid: Any, named: Mapping[str, Ranker], *, several: bool) -> dict[str
     """Return the grid of every ranker; None stands for its own."""
     if grid is None or not several:
         return dict.fromkeys(named, grid)
-    for name, one in grid.items():
+    for name, values in grid.items():
         if name not in named:
             raise InputError(f"The grid is for {name!r}, which is none of the rankers{nearest(str(name), named)}")
-        if not isinstance(one, Mapping):
+        if not isinstance(values, Mapping):
             raise InputError("The grid of several rankers is by name: {'LambdaMART': {'max_leaves': [4, 16]}}.")
     return {name: grid.get(name) for name in named}
 

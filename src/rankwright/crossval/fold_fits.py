@@ -1,4 +1,4 @@
-"""How a ranker is fitted on the parts of a fold: as it is, or with the best of several settings."""
+"""Fits a ranker on the parts of a fold: as it is, or with the best of several settings."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from rankwright.base.errors import InputError
 from rankwright.training.workers import run_all
 from rankwright.tuning.grid import settings_of
-from rankwright.tuning.judging_queries import default_protocol, find_protocol
+from rankwright.tuning.judging_queries import find_protocol
 from rankwright.tuning.trials import configured
 from rankwright.tuning.tune import require_workers
 from rankwright.tuning.tune import tune as choose_setting
@@ -16,7 +16,7 @@ from rankwright.tuning.tune import tune as choose_setting
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from rankwright.crossval.folds import FoldParts, Folds
+    from rankwright.crossval.folds import FoldParts
     from rankwright.rankers.ranker import Ranker
     from rankwright.training.workers import OnRound
     from rankwright.tuning.grid import Grid
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from rankwright.tuning.trials import Trial
 
 
-class Fitted(NamedTuple):
+class FoldFit(NamedTuple):
     """A ranker fitted on one fold, the chosen setting, and the trials it was chosen from."""
 
     ranker: Ranker
@@ -34,22 +34,10 @@ class Fitted(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class FoldFitter:
-    """Fits a ranker on folds.
+    """Fits copies of a ranker on folds, as the options of `cross_validate` say.
 
-    Parameters
-    ----------
-    ranker
-        The ranker; it stays unfitted.
-    grid
-        The values to try for each parameter; None for the ranker's own grid.
-    protocol
-        How a setting is chosen; None fits the ranker as it is, and the validation part, if any, chooses the round.
-    refit
-        Whether to fit again on training and validation part.
-    workers
-        Number of concurrent fits of settings.
-    on_fit
-        Called after each fit.
+    `protocol` says how each fold chooses a setting of the `grid`, by default the ranker's own; None fits the
+    ranker as it is, and the validation part, if any, chooses the round.
     """
 
     ranker: Ranker
@@ -59,34 +47,22 @@ class FoldFitter:
     workers: int | None
     on_fit: Callable[[], None]
 
-    @classmethod
-    def of(
-        cls,
-        ranker: Ranker,
-        grid: Grid | None,
-        parts: Folds,
-        tune: str | bool | None,
-        refit: bool,
-        workers: int | None,
-        on_fit: Callable[[], None],
-    ) -> FoldFitter:
-        """Return the fitter for the options of `cross_validate`; mistakes are reported before any fit."""
-        if refit and tune:
-            raise InputError(
-                "refit=True is for fits without tuning; tune='out-of-fold' also learns from both parts."
-            )
-        protocol = default_protocol(has_validation=parts.has_validation) if tune is True else tune or None
-        if protocol:
-            require_workers(workers)
-            find_protocol(protocol)
-            settings_of(ranker, grid)
-        return cls(ranker, grid, protocol, refit, workers, on_fit)
+    def __post_init__(self) -> None:
+        """Report mistakes before any fit."""
+        if self.protocol:
+            if self.refit:
+                raise InputError(
+                    "refit=True is for fits without tuning; tune='out-of-fold' also learns from both parts."
+                )
+            require_workers(self.workers)
+            find_protocol(self.protocol)
+            settings_of(self.ranker, self.grid)
 
-    def fit(self, fold: FoldParts) -> Fitted:
+    def fit(self, fold: FoldParts) -> FoldFit:
         """Return a copy of the ranker fitted on a fold; with tuning, of the setting that the fold chose."""
         if self.protocol is None:
-            return Fitted(self._fit(configured(self.ranker, {}), fold.train, fold.valid), {}, ())
-        found = choose_setting(
+            return FoldFit(self._fit(configured(self.ranker, {}), fold.train, fold.valid), {}, ())
+        tuning = choose_setting(
             self.ranker,
             fold.train,
             validation=fold.valid,
@@ -95,12 +71,12 @@ class FoldFitter:
             workers=self.workers,
             on_fit=self.on_fit,
         )
-        return Fitted(self._fit(found.ranker, found.data, None), found.best.parameters, found.trials)
+        return FoldFit(self._fit(tuning.ranker, tuning.data, None), tuning.best.parameters, tuning.trials)
 
     def _fit(self, ranker: Ranker, train: Judged, valid: Judged | None) -> Ranker:
         """Fit on another thread: Ctrl-C then ends the wait for the fit, and no half-fitted ranker is kept."""
 
-        def fit(one: Ranker, on_round: OnRound) -> Ranker:
-            return one.fit(train, validation=valid, refit=self.refit, on_round=on_round)
+        def fit(ranker: Ranker, on_round: OnRound) -> Ranker:
+            return ranker.fit(train, validation=valid, refit=self.refit, on_round=on_round)
 
         return run_all(fit, [ranker], workers=1, on_done=self.on_fit)[0]

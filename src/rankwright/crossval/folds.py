@@ -1,4 +1,4 @@
-"""What cross-validation runs over: a folder of folds, a list of parts, or one collection that is divided here."""
+"""The folds of a cross-validation: from a folder, from a list of parts, or split from one collection."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from rankwright.base.errors import InputError
+from rankwright.base.errors import InputError, parameter
 from rankwright.base.wording import counted
-from rankwright.crossval.splits import Division, divided, strata
+from rankwright.crossval.splits import SplitOptions, parts_of, strata
 from rankwright.data.canonical_order import canonical_queries
 from rankwright.data.dataset import RankingData
-from rankwright.data.query_filters import checked_min_relevant, drop_queries, queries_to_drop
+from rankwright.data.query_filters import QueryFilter, drop_queries
 from rankwright.data.readers.any_format import read_judged
 from rankwright.data.readers.fold_folders import find_folds, read_fold
 from rankwright.data.splitting import deal_folds, generator
@@ -38,16 +38,16 @@ class FoldParts(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Folds:
-    """The folds of a cross-validation; each is read or made when it is its turn.
+    """The folds of a cross-validation; each is read or made when it is needed.
 
     Parameters
     ----------
     repeats
-        How many times the data are divided.
+        How many times the data are split.
     has_validation
         Whether the folds have a validation part.
     dropped
-        The number of queries that were dropped before the data were divided, by reason.
+        The number of queries that were dropped before the data were split, by reason.
     """
 
     repeats: int
@@ -57,28 +57,30 @@ class Folds:
     dropped: Mapping[str, int] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, data: FoldsData, division: Division, *, min_relevant: int = 0, n_jobs: int | None = None) -> Folds:
+    def of(
+        cls, data: FoldsData, splits: SplitOptions, *, min_relevant: int = 0, n_jobs: int | None = None
+    ) -> Folds:
         """Return the folds of a folder, a list of parts, a file or judged documents, or folds as they are.
 
         Queries with fewer relevant documents than `min_relevant` are dropped: of data without folds before they
-        are divided, of others from the training and validation parts. Test parts are left to the evaluation,
-        which counts what it drops.
+        are split, of others from the training and validation parts. The evaluation drops those of test parts, and
+        counts them.
         """
         if isinstance(data, Folds):
-            _refuse_division("The folds are made already", division, min_relevant)
+            _refuse_options("The folds are made already", splits, min_relevant)
             return data
         if isinstance(data, str | os.PathLike):
             if Path(data).is_dir():
-                return _of_folder(Path(data), division, min_relevant, n_jobs)
+                return _of_folder(Path(data), splits, min_relevant, n_jobs)
             if not Path(data).exists():
                 raise InputError(f"There is no file or folder {data}.")
             data = read_judged(data, n_jobs=n_jobs)
         if isinstance(data, TrainingSet):
             data = data.data
         if isinstance(data, RankingData):
-            return _of_collection(data, division, min_relevant)
+            return _of_collection(data, splits, min_relevant)
         if isinstance(data, Sequence):
-            return _of_list(data, division, min_relevant)
+            return _of_list(data, splits, min_relevant)
         raise InputError(
             "Cross-validation takes RankingData, a file, a folder of folds, or a list of (train, test) or "
             f"(train, valid, test), not {type(data).__name__}."
@@ -105,7 +107,7 @@ def make_folds(
     min_relevant: int = 0,
     random_state: int = 0,
 ) -> Folds:
-    """Divide judged documents into folds by query, for `cross_validate` or for a loop over their parts.
+    """Split judged documents into folds by query, for `cross_validate` or for a loop over their parts.
 
     All documents of a query go to the same part. The folds depend neither on the order of rows nor on the names of
     queries. Each has a `name`, the number of its `repeat`, and the parts `train`, `valid` (or None) and `test`.
@@ -117,36 +119,36 @@ def make_folds(
     folds
         Number of folds; each query is in the test part of one of them.
     repeats
-        How many times the data are divided, each time in another way.
+        How many times the data are split, each time in another way.
     validation
         The fraction of the queries outside the test part that form a validation part; 0 for none. With `"fold"` it
         is the fold before the test part, so that each query validates once and tests once; five folds are then
-        divided 3 + 1 + 1, as in LETOR.
+        split 3 + 1 + 1, as in LETOR.
     stratify
         Whether folds and validation parts have about the same numbers of queries with few and with many relevant
         documents, those with a label of at least 1.
     min_relevant
-        Drop queries with fewer relevant documents than this before the data are divided.
+        Drop queries with fewer relevant documents than this before the data are split.
     random_state
-        The seed.
+        Seed of the splits.
     """
     if not isinstance(data, RankingData):
         raise InputError(f"make_folds takes RankingData, not {type(data).__name__}.")
-    return _of_collection(data, Division(folds, repeats, validation, random_state, stratify), min_relevant)
+    return _of_collection(data, SplitOptions(folds, repeats, validation, random_state, stratify), min_relevant)
 
 
-def count_folds(data: FoldsData, division: Division) -> int:
+def count_folds(data: FoldsData, splits: SplitOptions) -> int:
     """Return the number of folds of data of any kind, in all repeats together."""
     if isinstance(data, str | os.PathLike) and Path(data).is_dir():
         return len(find_folds(Path(data)))
     if isinstance(data, Folds) or (isinstance(data, Sequence) and not isinstance(data, str)):
         return len(data)
-    return division.folds * division.repeats
+    return splits.folds * splits.repeats
 
 
-def _of_folder(folder: Path, division: Division, min_relevant: int, n_jobs: int | None) -> Folds:
+def _of_folder(folder: Path, splits: SplitOptions, min_relevant: int, n_jobs: int | None) -> Folds:
     paths = find_folds(folder)
-    _refuse_division(f"{folder} has folds of its own", division)
+    _refuse_options(f"{folder} has folds of its own", splits)
 
     def parts() -> Iterator[FoldParts]:
         for path in paths:
@@ -155,8 +157,8 @@ def _of_folder(folder: Path, division: Division, min_relevant: int, n_jobs: int 
     return Folds(1, True, parts, len(paths))
 
 
-def _of_list(given: Sequence[Any], division: Division, min_relevant: int) -> Folds:
-    _refuse_division("A list of parts has folds of its own", division)
+def _of_list(given: Sequence[Any], splits: SplitOptions, min_relevant: int) -> Folds:
+    _refuse_options("A list of parts has folds of its own", splits)
     sizes = {len(parts) if isinstance(parts, tuple | list) else 0 for parts in given}
     of_one_kind = sizes in ({2}, {3})
     if not of_one_kind or not all(isinstance(part, RankingData) for parts in given for part in parts):
@@ -172,18 +174,15 @@ def _of_list(given: Sequence[Any], division: Division, min_relevant: int) -> Fol
     return Folds(1, sizes == {3}, parts, len(given))
 
 
-def _refuse_division(has_folds: str, division: Division, min_relevant: int = 0) -> None:
-    if division != Division() or min_relevant:
-        also = "min_relevant and " if min_relevant else ""
-        raise InputError(
-            f"{has_folds}; {also}folds, repeats, validation, stratify and random_state are for data without folds."
-        )
+def _refuse_options(has_folds: str, splits: SplitOptions, min_relevant: int = 0) -> None:
+    if splits != SplitOptions() or min_relevant:
+        also = f"{parameter('min_relevant')} and " if min_relevant else ""
+        *names, last = map(parameter, ("folds", "repeats", "validation", "stratify", "random_state"))
+        raise InputError(f"{has_folds}; {also}{', '.join(names)} and {last} are for data without folds.")
 
 
 def _without_few(fold: FoldParts, min_relevant: int) -> FoldParts:
     """Drop queries with few relevant documents from the training and the validation part."""
-    if not checked_min_relevant(min_relevant):
-        return fold
     try:
         train = drop_queries(fold.train, min_relevant=min_relevant)
         valid = None if fold.valid is None else drop_queries(fold.valid, min_relevant=min_relevant)
@@ -192,17 +191,17 @@ def _without_few(fold: FoldParts, min_relevant: int) -> FoldParts:
     return fold._replace(train=train, valid=valid)
 
 
-def _of_collection(data: RankingData, division: Division, min_relevant: int) -> Folds:
-    reasons = queries_to_drop(data.y, data.groups, min_relevant=min_relevant)
+def _of_collection(data: RankingData, splits: SplitOptions, min_relevant: int) -> Folds:
+    reasons = QueryFilter(min_relevant).reasons(data.y, data.groups)
     kept = drop_queries(data, min_relevant=min_relevant)
-    queries, random = canonical_queries(kept), generator(division.random_state)
-    counts = strata(kept) if division.stratify else None
-    repeats = [deal_folds(queries, division.folds, random, counts=counts) for _ in range(division.repeats)]
+    queries, random = canonical_queries(kept), generator(splits.random_state)
+    counts = strata(kept) if splits.stratify else None
+    repeats = [deal_folds(queries, splits.folds, random, counts=counts) for _ in range(splits.repeats)]
 
     def parts() -> Iterator[FoldParts]:
         for repeat, fold_of_query in enumerate(repeats, start=1):
-            for fold in range(division.folds):
-                yield FoldParts(f"Fold{fold + 1}", repeat, *divided(kept, fold_of_query, fold, division))
+            for fold in range(splits.folds):
+                yield FoldParts(f"Fold{fold + 1}", repeat, *parts_of(kept, fold_of_query, fold, splits))
 
-    dropped = {reason: int(some.sum()) for reason, some in reasons.items()}
-    return Folds(division.repeats, division.has_validation, parts, division.folds * division.repeats, dropped)
+    dropped = {reason: int(is_dropped.sum()) for reason, is_dropped in reasons.items()}
+    return Folds(splits.repeats, splits.has_validation, parts, splits.folds * splits.repeats, dropped)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from rankwright.base.errors import InputError
-from rankwright.crossval.splits import Division
+from rankwright.crossval.splits import SplitOptions
 from rankwright.data.canonical_order import canonical_queries
 from rankwright.data.splitting import deal_folds, generator
 from rankwright.training.workers import run_all
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from rankwright.models.scorer import Scorer
     from rankwright.rankers.ranker import Ranker
     from rankwright.training.workers import OnRound
-    from rankwright.tuning.judging_queries import Part
+    from rankwright.tuning.judging_queries import JudgingPart
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,11 +88,11 @@ class HeldOutModels:
 
 
 def held_out_fits(
-    rankers: Mapping[str, Ranker], parts: Sequence[Part], *, on_fit: Callable[[], None] = lambda: None
+    rankers: Mapping[str, Ranker], parts: Sequence[JudgingPart], *, on_fit: Callable[[], None] = lambda: None
 ) -> dict[str, HeldOutModels]:
     """Fit copies of rankers on the training queries of every part; a part's models score its judging queries."""
 
-    def fit(task: tuple[Ranker, Part], on_round: OnRound) -> Scorer:
+    def fit(task: tuple[Ranker, JudgingPart], on_round: OnRound) -> Scorer:
         ranker, part = task
         return ranker.unfitted().fit(part.train, on_round=on_round).model_
 
@@ -111,11 +111,11 @@ def out_of_fold_scores(
     *,
     folds: int = 5,
     random_state: int = 0,
-    on_fit: Callable[[], None] | None = None,
+    on_fit: Callable[[], None] = lambda: None,
 ) -> dict[str, Doubles]:
     """Return each ranker's scores of all documents, so that several rankers can be compared on all queries.
 
-    The queries are divided into folds, as `cross_validate` does with the same random state; the documents of a
+    The queries are split into folds, as `cross_validate` does with the same random state; the documents of a
     fold are scored by a model that was fitted on the other folds.
 
     Parameters
@@ -127,19 +127,18 @@ def out_of_fold_scores(
     folds : int
         The number of folds.
     random_state : int
-        Seed of the division.
+        Seed of the folds.
     on_fit : callable, optional
         Called after each fit; there are as many as rankers times folds.
     """
-    division = Division(folds, random_state=random_state)
-    fold_of_query = deal_folds(canonical_queries(data), division.folds, generator(division.random_state))
+    SplitOptions(folds, random_state=random_state)  # checks them
+    fold_of_query = deal_folds(canonical_queries(data), folds, generator(random_state))
     fold_of_row = fold_of_query[data.groups.query_of_row]
     scores = {name: np.empty(len(data)) for name in rankers}
-    for fold in range(division.folds):
+    for fold in range(folds):
         is_test = fold_of_row == fold
         train, test = data.take(~is_test), data.take(is_test)
         for name, ranker in rankers.items():
             scores[name][is_test] = ranker.unfitted().fit(train).predict(test)
-            if on_fit is not None:
-                on_fit()
+            on_fit()
     return scores

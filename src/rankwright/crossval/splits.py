@@ -1,45 +1,29 @@
-"""How one collection is divided into folds, and each fold into its parts."""
+"""How one collection is split into folds, and each fold into its parts."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from rankwright.base.errors import InputError
+from rankwright.base.errors import InputError, parameter
 from rankwright.data.canonical_order import canonical_queries
 from rankwright.data.query_filters import relevant_documents
 from rankwright.data.splitting import draw_evenly, generator, part_sizes, split_queries
+from rankwright.rankers.parameters.checks import Flag, Integer
 
 if TYPE_CHECKING:
+    import numpy as np
     from numpy.typing import NDArray
 
     from rankwright.data.dataset import RankingData
 
 PREVIOUS_FOLD = "fold"  # validation by a whole fold
+CHECKS = {"folds": Integer(2), "repeats": Integer(1), "random_state": Integer(0), "stratify": Flag()}
 
 
 @dataclass(frozen=True)
-class Division:
-    """How data without folds of their own are divided into folds.
-
-    Parameters
-    ----------
-    folds
-        Number of folds; each query is in the test part of one of them.
-    repeats
-        How many times the data are divided, each time in another way.
-    validation
-        The fraction of the queries outside the test part that form a validation part; 0 for none. With `"fold"` it
-        is the fold before the test part, so that each query validates once and tests once; five folds are then
-        divided 3 + 1 + 1, as in LETOR.
-    random_state
-        The seed.
-    stratify
-        Whether folds and validation parts have about the same numbers of queries with few and with many relevant
-        documents.
-    """
+class SplitOptions:
+    """How data without folds of their own are split into folds; the parameters are those of `make_folds`."""
 
     folds: int = 5
     repeats: int = 1
@@ -48,19 +32,15 @@ class Division:
     stratify: bool = False
 
     def __post_init__(self) -> None:
-        for name, least in {"folds": 2, "repeats": 1, "random_state": 0}.items():
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-                raise InputError(f"{name} must be an integer of at least {least}, not {value!r}.")
-        if not isinstance(self.stratify, bool):
-            raise InputError(f"stratify must be True or False, not {self.stratify!r}.")
+        for name, check in CHECKS.items():
+            check.require(parameter(name), getattr(self, name))
         if self.validation == PREVIOUS_FOLD:
             if self.folds < 3:
-                raise InputError(
-                    f"validation='fold' needs at least 3 folds: train, validate, test; not {self.folds}."
-                )
+                needs = f"{parameter('validation')}='fold' needs at least 3 folds"
+                raise InputError(f"{needs}: train, validate, test; not {self.folds}.")
         elif isinstance(self.validation, bool | str) or not 0 <= self.validation < 1:
-            raise InputError(f"validation must be a number from 0 to below 1, or 'fold', not {self.validation!r}.")
+            name = parameter("validation")
+            raise InputError(f"{name} must be a number from 0 to below 1, or 'fold', not {self.validation!r}.")
 
     @property
     def has_validation(self) -> bool:
@@ -78,28 +58,28 @@ def strata(data: RankingData) -> NDArray[np.int64]:
     return counts
 
 
-def divided(
-    data: RankingData, fold_of_query: NDArray[np.int64], fold: int, division: Division
+def parts_of(
+    data: RankingData, fold_of_query: NDArray[np.int64], fold: int, splits: SplitOptions
 ) -> tuple[RankingData, RankingData | None, RankingData]:
     """Return the training, validation and test part of a fold."""
     is_test = fold_of_query == fold
     test = data.take_queries(is_test)
-    if division.validation == PREVIOUS_FOLD:
-        is_valid = fold_of_query == (fold - 1) % division.folds
+    if splits.validation == PREVIOUS_FOLD:
+        is_valid = fold_of_query == (fold - 1) % splits.folds
         return data.take_queries(~is_test & ~is_valid), data.take_queries(is_valid), test
     outside = data.take_queries(~is_test)
-    if not division.has_validation:
+    if not splits.has_validation:
         return outside, None, test
-    share = float(division.validation)
-    if not division.stratify:
-        train, valid = split_queries(outside, 1 - share, share, random_state=division.random_state)
+    fraction = float(splits.validation)
+    if not splits.stratify:
+        train, valid = split_queries(outside, 1 - fraction, fraction, random_state=splits.random_state)
         return train, valid, test
-    return *_stratified_split(outside, share, division.random_state), test
+    return *_stratified_split(outside, fraction, splits.random_state), test
 
 
-def _stratified_split(data: RankingData, share: float, random_state: int) -> tuple[RankingData, RankingData]:
+def _stratified_split(data: RankingData, fraction: float, random_state: int) -> tuple[RankingData, RankingData]:
     """Return the documents without, and those with, a fraction of the queries drawn evenly by their counts."""
-    size = len(data.groups) - part_sizes((1 - share, share), len(data.groups))[0]
+    size = len(data.groups) - part_sizes((1 - fraction, fraction), len(data.groups))[0]
     counts = relevant_documents(data.y, data.groups)
     drawn = draw_evenly(canonical_queries(data), int(size), generator(random_state), counts)
     return data.take_queries(~drawn), data.take_queries(drawn)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rankwright.base.errors import InputError
+from rankwright.base.errors import InputError, parameter
 from rankwright.base.wording import counted
 from rankwright.data.dataset import RankingData
 
@@ -28,6 +29,45 @@ def relevant_documents(labels: Doubles, groups: QueryGroups) -> NDArray[np.int64
     return groups.reduce(np.add, (labels >= 1).astype(np.int64))
 
 
+@dataclass(frozen=True)
+class QueryFilter:
+    """Which queries are left out of an evaluation; by default none.
+
+    Parameters
+    ----------
+    min_relevant
+        Leave out queries with fewer relevant documents than this: documents with a label of at least 1.
+    drop_one_label
+        Whether to leave out queries whose documents all have the same label: every ranking of them has the same
+        value (Wu et al. 2010, section 5.1).
+    """
+
+    min_relevant: int = 0
+    drop_one_label: bool = False
+
+    def __post_init__(self) -> None:
+        least = self.min_relevant
+        if isinstance(least, bool) or not isinstance(least, int | np.integer) or least < 0:
+            raise InputError(f"{parameter('min_relevant')} must be a non-negative integer, not {least!r}.")
+
+    def reasons(self, labels: Doubles, groups: QueryGroups) -> dict[str, NDArray[np.bool_]]:
+        """Return, for each reason in words, whether each query is left out for it; each has at most one reason.
+
+        Only reasons that were asked for are returned. It is an error if nothing is left.
+        """
+        reasons: dict[str, NDArray[np.bool_]] = {}
+        if self.min_relevant:
+            few = f"fewer than {counted(self.min_relevant, 'relevant document')}"
+            reasons[few] = relevant_documents(labels, groups) < self.min_relevant
+            if reasons[few].all():
+                raise InputError(f"There is nothing left: every query has {few}.")
+        if self.drop_one_label:
+            reasons[ONE_LABEL] = _has_one_label(labels, groups) & ~any_of(reasons, len(groups))
+            if any_of(reasons, len(groups)).all():
+                raise InputError(f"There is nothing left: {_all_alike(reasons)}.")
+        return reasons
+
+
 def drop_queries(data: RankingData, *, min_relevant: int = 0, drop_one_label: bool = False) -> RankingData:
     """Return judged documents without the queries that tell little about rankings.
 
@@ -42,28 +82,8 @@ def drop_queries(data: RankingData, *, min_relevant: int = 0, drop_one_label: bo
     """
     if not isinstance(data, RankingData):
         raise InputError(f"Expected RankingData, not {type(data).__name__}.")
-    dropped = queries_to_drop(data.y, data.groups, min_relevant=min_relevant, drop_one_label=drop_one_label)
+    dropped = QueryFilter(min_relevant, drop_one_label).reasons(data.y, data.groups)
     return data.take_queries(np.flatnonzero(~any_of(dropped, len(data.groups)))) if dropped else data
-
-
-def queries_to_drop(
-    labels: Doubles, groups: QueryGroups, *, min_relevant: int = 0, drop_one_label: bool = False
-) -> dict[str, NDArray[np.bool_]]:
-    """Return, for each reason in words, whether each query is dropped for it; each has at most one reason.
-
-    Only reasons that were asked for are returned. It is an error if nothing is left.
-    """
-    reasons: dict[str, NDArray[np.bool_]] = {}
-    if checked_min_relevant(min_relevant):
-        few = f"fewer than {counted(min_relevant, 'relevant document')}"
-        reasons[few] = relevant_documents(labels, groups) < min_relevant
-        if reasons[few].all():
-            raise InputError(f"There is nothing left: every query has {few}.")
-    if drop_one_label:
-        reasons[ONE_LABEL] = _has_one_label(labels, groups) & ~any_of(reasons, len(groups))
-        if any_of(reasons, len(groups)).all():
-            raise InputError(f"There is nothing left: {_all_alike(reasons)}.")
-    return reasons
 
 
 def any_of(reasons: dict[str, NDArray[np.bool_]], n_queries: int) -> NDArray[np.bool_]:
@@ -74,13 +94,6 @@ def any_of(reasons: dict[str, NDArray[np.bool_]], n_queries: int) -> NDArray[np.
 def told(dropped: Mapping[str, int]) -> str:
     """Return in words how many queries were dropped, and why; empty if no reason was asked for."""
     return ", ".join(f"{counted(number, 'query')} with {reason}" for reason, number in dropped.items())
-
-
-def checked_min_relevant(given: Any) -> int:
-    """Return the least number of relevant documents of a query, or refuse it."""
-    if isinstance(given, bool) or not isinstance(given, int | np.integer) or given < 0:
-        raise InputError(f"min_relevant must be a non-negative integer, not {given!r}.")
-    return int(given)
 
 
 def _has_one_label(labels: Doubles, groups: QueryGroups) -> NDArray[np.bool_]:

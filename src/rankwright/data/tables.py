@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 import numpy as np
 
 from rankwright.base.arrays import sealed
-from rankwright.base.errors import InputError
+from rankwright.base.errors import InputError, parameter
 from rankwright.data.categories import Category
 from rankwright.data.columns import ID_REASON, LABEL, Columns, Roles, looks_like_id, matching, no_column
 from rankwright.data.dataset import Documents
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
     from rankwright.base.arrays import Floats
 
-WITHOUT_LABELS = "If the documents have no labels, pass label=None."
 NUMBERS = "numbers"  # what the column of a feature holds
 LEAST_NUMBERED_ROWS = 20  # in a shorter table, consecutive integers may be a coincidence
 
@@ -101,7 +100,7 @@ def naming(path: str | PathLike[str]) -> Iterator[None]:
     except InputError as error:
         if str(path) in str(error):
             raise
-        raise InputError(f"{path}: {error}") from None
+        raise InputError(f"{path}: {error.marked}") from None
 
 
 def first_line(error: Exception) -> str:
@@ -129,7 +128,7 @@ def _labels(table: dict[str, Column], name: str) -> NDArray[Any]:
         column = _column(table, name)
         column.require_complete()
     except InputError as error:
-        raise InputError(f"{error} {WITHOUT_LABELS}") from None
+        raise InputError(f"{error} If the documents have no labels, use {parameter('label=None')}.") from None
     return column.numbers()
 
 

@@ -1,17 +1,18 @@
-"""Compares many systems on the same queries: intervals, tests of all pairs, what queries can show, slices."""
+"""Compares systems on the same queries: intervals of means, tests of all pairs, statistical power, slices."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
 from rankwright.base.errors import InputError
 from rankwright.base.wording import nearest
+from rankwright.evaluation.compared import Compared, SliceComparison, Slicing
 from rankwright.evaluation.evaluate import evaluate, judged_documents
 from rankwright.evaluation.slices import FEWEST_QUERIES, divided, query_columns
-from rankwright.evaluation.system_comparison import Compared, Division, SliceComparison, SystemComparison
+from rankwright.evaluation.system_comparison import SystemComparison
 from rankwright.statistics.bootstrap import checked_level, mean_intervals
 from rankwright.statistics.paired_tests import compare_pairs, corrected_together
 
@@ -23,9 +24,8 @@ if TYPE_CHECKING:
     from rankwright.base.arrays import Doubles
     from rankwright.data.dataset import RankingData
     from rankwright.data.readers.trec import Judgements, Run
-    from rankwright.evaluation.evaluate import Predicts
+    from rankwright.evaluation.evaluate import EvaluationOptions, Predicts
     from rankwright.evaluation.report import Report
-    from rankwright.metrics.conventions import Convention
     from rankwright.metrics.parse import MetricLike
 
 
@@ -34,21 +34,17 @@ def compare(
     data: RankingData | Judgements | tuple[Any, Any, Any],
     *,
     metrics: MetricLike | Sequence[MetricLike] = ("ndcg@10", "map"),
-    convention: str | Convention | None = None,
     baseline: str | None = None,
     slices: str | Sequence[str] | Mapping[str, Any] = (),
-    queries: str | None = None,
-    min_relevant: int = 0,
-    drop_one_label: bool = False,
     level: float = 0.95,
     random_state: int = 0,
-    n_jobs: int | None = None,
+    **options: Unpack[EvaluationOptions],
 ) -> SystemComparison:
     """Compare two or more systems on the same judged queries: all pairs, or each with a baseline.
 
     Parameters
     ----------
-    systems, data, metrics, convention, queries, min_relevant, drop_one_label
+    systems, data, metrics
         As for `evaluate`.
     baseline
         The system that all others are compared with; by default all pairs are compared.
@@ -60,12 +56,13 @@ def compare(
         The level of the confidence intervals; a test is significant at 1 - level.
     random_state
         Seed of the bootstrap samples and sign flips.
+    options
+        `convention`, `queries`, `min_relevant`, `drop_one_label` and `n_jobs`, as for `evaluate`.
     """
     _refuse_values(data)
     judged = judged_documents(data)
-    kept: dict[str, Any] = {"queries": queries, "min_relevant": min_relevant, "drop_one_label": drop_one_label}
-    report = evaluate(systems, judged, metrics=metrics, convention=convention, **kept, n_jobs=n_jobs)
-    columns = query_columns(slices, report, judged)
+    report = evaluate(systems, judged, metrics=metrics, **options)
+    columns = query_columns(slices, report, judged) if slices else {}
     return compare_report(report, baseline=baseline, columns=columns, level=level, random_state=random_state)
 
 
@@ -82,7 +79,7 @@ def compare_report(
     Parameters
     ----------
     columns
-        For each division into slices its value of every query; None for the mean of the query over all systems.
+        For each property to slice by, its value of every query; None for the mean of the query over all systems.
     """
     if len(report.systems) < 2:
         raise InputError(f"There is only one system, {report.systems[0]}; a comparison needs at least two.")
@@ -94,10 +91,10 @@ def compare_report(
         report,
         task.level,
         baseline,
-        {metric: task.compared(one, _complete(metric, one)) for metric, one in values.items()},
+        {metric: task.compared(metric, rows, _complete(metric, rows)) for metric, rows in values.items()},
         {
-            metric: tuple(task.division(by, column, one) for by, column in (columns or {}).items())
-            for metric, one in values.items()
+            metric: tuple(task.slicing(metric, by, column, rows) for by, column in (columns or {}).items())
+            for metric, rows in values.items()
         },
     )
 
@@ -122,7 +119,9 @@ class _Task:
             )
         return values
 
-    def compared(self, values: Doubles, queries: NDArray[np.int64], *, tested: bool = True) -> Compared:
+    def compared(
+        self, metric: str, values: Doubles, queries: NDArray[np.int64], *, tested: bool = True
+    ) -> Compared:
         """Compare the systems on some of the queries."""
         kept = values[:, queries]
         first, second = self._pairs()
@@ -136,35 +135,36 @@ class _Task:
             tested=tested,
         )
         intervals = mean_intervals(kept, level=self.level, random_state=self.random_state)
-        return Compared(kept.mean(axis=1), intervals, pairs)
+        return Compared(metric, self.level, self.baseline, kept.mean(axis=1), intervals, pairs)
 
-    def division(self, by: str, column: NDArray[Any] | None, values: Doubles) -> Division:
-        """Compare the systems on the slices of the queries by one of their properties."""
+    def slicing(self, metric: str, by: str, column: NDArray[Any] | None, values: Doubles) -> Slicing:
+        """Compare the systems on the slices of the queries by a property."""
         complete, is_outcome = _have_values(values), column is None
         if column is None:
             column = values.mean(axis=0)
         parts = []
-        for one in divided(column):
-            queries = one.queries[complete[one.queries]]
+        for part in divided(column):
+            queries = part.queries[complete[part.queries]]
             if len(queries):
                 # Slices by the values themselves differ by construction, even without any difference.
                 tested = len(queries) >= FEWEST_QUERIES and not is_outcome
-                parts.append(SliceComparison(one.name, self.compared(values, queries, tested=tested), tested))
-        corrected = corrected_together([one.compared.pairs for one in parts])
+                compared = self.compared(metric, values, queries, tested=tested)
+                parts.append(SliceComparison(part.name, compared, tested))
+        corrected = corrected_together([part.compared.pairs for part in parts])
         slices = [
-            replace(one, compared=replace(one.compared, pairs=pairs))
-            for one, pairs in zip(parts, corrected, strict=True)
+            replace(part, compared=replace(part.compared, pairs=pairs))
+            for part, pairs in zip(parts, corrected, strict=True)
         ]
-        return Division(by, tuple(slices))
+        return Slicing(by, tuple(slices))
 
     def _pairs(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         n_systems = len(self.report.systems)
         if self.baseline is None:
             first, second = np.triu_indices(n_systems, 1)
             return first, second
-        place = self.report.systems.index(self.baseline)
-        others = np.delete(np.arange(n_systems), place)
-        return others, np.full(len(others), place)
+        baseline = self.report.systems.index(self.baseline)
+        others = np.delete(np.arange(n_systems), baseline)
+        return others, np.full(len(others), baseline)
 
 
 def _complete(metric: str, values: Doubles) -> NDArray[np.int64]:

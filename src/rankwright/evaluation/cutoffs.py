@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from rankwright.base.errors import InputError
-from rankwright.reports.analysis import Analysis, Estimate, Table
+from rankwright.base.wording import metric_value
+from rankwright.metrics.parse import as_metric
+from rankwright.reports.blocks import Column, Figure, Interval, Kind, Note, Section, Table
+from rankwright.reports.result import Result
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from rankwright.evaluation.report import Report
+    from rankwright.metrics.base import Metric
     from rankwright.reports.charts.chart import Chart
 
 MOST_BANDS = 3  # systems whose intervals are drawn; those of more would hide each other
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class CutoffCurves(Analysis):
+class CutoffCurves(Result):
     """A metric by its cut-off, one curve per system.
 
     Parameters
@@ -36,7 +39,7 @@ class CutoffCurves(Analysis):
 
     metric: str
     cutoffs: tuple[int, ...]
-    curves: Mapping[str, tuple[Estimate, ...]]
+    curves: Mapping[str, tuple[Interval, ...]]
     note: str
 
     @classmethod
@@ -50,55 +53,69 @@ class CutoffCurves(Analysis):
             )
         curves = {
             system: tuple(
-                Estimate(report.mean(system, one), *report.interval(system, one)) for one in names.values()
+                Interval(report.mean(system, name), *report.interval(system, name)) for name in names.values()
             )
             for system in report.systems
         }
         return cls(metric, tuple(names), curves, report.footnote())
 
-    def table(self) -> Table:
-        """Return one row per system, one column per cut-off."""
-        rows = [(system, *(f"{one.value:.4f}" for one in curve)) for system, curve in self.curves.items()]
-        return Table((self.metric, *(f"@{cutoff}" for cutoff in self.cutoffs)), rows)
+    @property
+    def summary(self) -> str:
+        """The range of each curve, in one sentence."""
+        first, last = self.cutoffs[0], self.cutoffs[-1]
+        ends = (
+            f"{system} {metric_value(curve[0].value)} to {metric_value(curve[-1].value)}"
+            for system, curve in self.curves.items()
+        )
+        return f"Mean {self.metric} by cut-off, from {first} to {last}: {', '.join(ends)}."
 
-    def footnote(self) -> str:
-        """Return a sentence on the queries."""
-        return self.note
+    def blocks(self) -> Iterator[Section]:
+        """Yield one row per system, one column per cut-off."""
+        columns = [Column(self.metric, Kind.TEXT), *(Column(f"@{cutoff}") for cutoff in self.cutoffs)]
+        rows = [(system, *(point.value for point in curve)) for system, curve in self.curves.items()]
+        figure = Figure(self.chart, f"Mean {self.metric} by cut-off.")
+        yield Section("By cut-off", [figure, Table(columns, rows), Note(f"{self.note}.")])
 
     def to_dict(self) -> dict[str, Any]:
         """Return the curves as JSON values."""
-        systems = {system: [one.to_dict() for one in curve] for system, curve in self.curves.items()}
-        return {"metric": self.metric, "cutoffs": list(self.cutoffs), "systems": systems}
+        from rankwright.reports.plain import plain
+
+        systems = {
+            system: [{"value": point.value, "interval": [point.low, point.high]} for point in curve]
+            for system, curve in self.curves.items()
+        }
+        return {"metric": self.metric, "cutoffs": list(self.cutoffs), "systems": plain(systems)}
 
     def chart(self) -> Chart:
         """Return one line per system, with its interval if there are few systems."""
         from rankwright.reports.charts.lines import line_chart
 
-        curves = {
-            system: [(cutoff, one.value) for cutoff, one in zip(self.cutoffs, curve, strict=True)]
-            for system, curve in self.curves.items()
-        }
+        points = {system: list(zip(self.cutoffs, curve, strict=True)) for system, curve in self.curves.items()}
+        curves = {system: [(cut, point.value) for cut, point in curve] for system, curve in points.items()}
         bands = {
-            system: [(cutoff, one.low, one.high) for cutoff, one in zip(self.cutoffs, curve, strict=True)]
-            for system, curve in self.curves.items()
+            system: [(cut, point.low, point.high) for cut, point in curve] for system, curve in points.items()
         }
-        first, last = self.cutoffs[0], self.cutoffs[-1]
-        ends = ", ".join(f"{system} {curve[0][1]:.4f} to {curve[-1][1]:.4f}" for system, curve in curves.items())
-        description = f"Mean {self.metric} by cut-off, from {first} to {last}: {ends}."
         drawn = bands if len(bands) <= MOST_BANDS else {}
-        return line_chart(curves, "cut-off", self.metric, description=description, bands=drawn)
+        return line_chart(curves, "cut-off", self.metric, description=self.summary, bands=drawn)
 
 
 def by_cutoff(metrics: Sequence[str], wanted: str) -> dict[int, str]:
     """Return the names of a metric by its cut-off."""
-    found = {name: re.search(r"@(\d+)", name) for name in metrics}
-    cut = {int(match[1]): name for name, match in found.items() if match and bare_name(name) == wanted}
-    return dict(sorted(cut.items()))
+    cutoffs = {_cutoff(name): name for name in metrics if bare_name(name) == wanted}
+    return {cutoff: cutoffs[cutoff] for cutoff in sorted(filter(None, cutoffs))}
 
 
-def bare_name(metric: str) -> str:
+def bare_name(metric: Metric | str) -> str:
     """Return the name of a metric without its cut-off."""
-    return re.sub(r"@\d+", "", metric)
+    return str(metric).replace(f"@{_cutoff(metric)}", "", 1)
+
+
+def _cutoff(metric: Metric | str) -> int | None:
+    """Return the cut-off of a metric; None for a metric without one, and for a function's name."""
+    try:
+        return getattr(as_metric(metric), "k", None)
+    except InputError:
+        return None
 
 
 def ranged(metric: str, cutoffs: str) -> str:

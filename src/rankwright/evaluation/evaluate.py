@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypedDict
 
 import numpy as np
 
-from rankwright.base.errors import InputError
+from rankwright.base.errors import InputError, parameter
 from rankwright.base.threads import resolve_threads
 from rankwright.data.dataset import RankingData
 from rankwright.data.groups import QueryGroups
-from rankwright.data.query_filters import any_of, queries_to_drop, relevant_documents
+from rankwright.data.query_filters import QueryFilter, any_of, relevant_documents
 from rankwright.data.ranking import checked_scores
 from rankwright.data.readers.trec import Judgements, Run
 from rankwright.evaluation.ranked_lists import (
@@ -84,6 +84,7 @@ def evaluate(
     """
     judged = judged_documents(data)
     named = named_systems(systems)
+    left_out = QueryFilter(min_relevant, drop_one_label)
     counting = _convention(convention, named, judged)
     asked = checked_metrics(metrics, counting)
     values: dict[tuple[str, str], Doubles] = {}
@@ -95,14 +96,26 @@ def evaluate(
             values[system, str(metric)] = lists.values(counting.apply(metric))
     kept = measured_queries(runs, len(judged.groups), queries)
     if drop_one_label and runs:
-        raise InputError("drop_one_label is not for runs: their lists hold documents that were not judged too.")
-    reasons = queries_to_drop(
-        labels_of(judged), judged.groups, min_relevant=min_relevant, drop_one_label=drop_one_label
-    )
+        option = parameter("drop_one_label")
+        raise InputError(f"{option} is not for runs: their lists hold documents that were not judged too.")
+    reasons = left_out.reasons(labels_of(judged), judged.groups)
     dropped = {reason: int((queries & kept).sum()) for reason, queries in reasons.items()}
     kept &= ~any_of(reasons, len(kept))
-    report = _report(judged, asked, counting, {name: one[kept] for name, one in values.items()}, kept, runs)
-    return replace(report, dropped=dropped)
+    of_kept = {name: column[kept] for name, column in values.items()}
+    return replace(_report(judged, asked, counting, of_kept, kept, runs), dropped=dropped)
+
+
+class EvaluationOptions(TypedDict, total=False):
+    """The keyword arguments of `evaluate` but `metrics`, for functions that pass them on."""
+
+    convention: str | Convention | None
+    queries: str | None
+    min_relevant: int
+    drop_one_label: bool
+    n_jobs: int | None
+
+
+EvaluationOptions.__doc__ = evaluate.__doc__  # their meaning is said there, once
 
 
 def _ranked(
@@ -110,7 +123,7 @@ def _ranked(
 ) -> Iterator[tuple[str, RankedLists]]:
     """Yield the ranked lists of each system."""
     labels = counting.labels(labels_of(judged))
-    judgements = judgements_of(judged) if any(isinstance(one, Run) for one in named.values()) else None
+    judgements = judgements_of(judged) if any(isinstance(system, Run) for system in named.values()) else None
     for name, system in named.items():
         if judgements is not None and isinstance(system, Run):
             yield name, RetrievedLists(judged_by(name, system, judgements), counting, n_jobs)
@@ -139,7 +152,7 @@ def _report(
         empty={name: int(np.isnan(values).sum()) for (_, name), values in raw.items()},
         convention=counting.name,
         query_facts={"documents": groups.sizes[kept], "relevant": relevant[kept]},
-        coverage={name: one.coverage for name, one in runs.items()},
+        coverage={name: run.coverage for name, run in runs.items()},
     )
 
 
@@ -170,7 +183,7 @@ def judged_scores(systems: Any, data: Any, *, queries: str | None, n_jobs: int |
             scores[name] = scores_of(name, system, judged, n_jobs)
     kept = measured_queries(runs, len(judged.groups), queries)
     rows = np.flatnonzero(kept[judged.groups.query_of_row])
-    chosen = {name: np.asarray(one, dtype=np.float64)[rows] for name, one in scores.items()}
+    chosen = {name: np.asarray(column, dtype=np.float64)[rows] for name, column in scores.items()}
     missing = {name: int(np.isneginf(chosen[name]).sum()) for name in runs}
     return JudgedScores(labels_of(judged)[rows], QueryGroups.of(judged.qid[rows]), chosen, missing)
 
@@ -192,7 +205,7 @@ def named_systems(systems: Any) -> dict[str, Any]:
     if hasattr(systems, "predict"):
         return {name_of(systems): systems}
     runs = [systems] if isinstance(systems, Run) else systems
-    if isinstance(runs, list | tuple) and runs and all(isinstance(one, Run) for one in runs):
+    if isinstance(runs, list | tuple) and runs and all(isinstance(run, Run) for run in runs):
         return _by_tag(runs)
     if np.ndim(systems) == 1 and np.asanyarray(systems).dtype.kind in "iufb":
         return {"scores": systems}
@@ -231,7 +244,7 @@ def _convention(
     given: str | Convention | None, named: Mapping[str, Any], judged: RankingData | Judgements
 ) -> Convention:
     if given is None:
-        are_runs = isinstance(judged, Judgements) and all(isinstance(one, Run) for one in named.values())
+        are_runs = isinstance(judged, Judgements) and all(isinstance(system, Run) for system in named.values())
         return find_convention("trec" if are_runs else "standard")
     return find_convention(given) if isinstance(given, str) else given
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from rankwright.base.errors import InputError
+from rankwright.base.errors import InputError, parameter
 from rankwright.base.wording import counted
 from rankwright.data.groups import QueryGroups
 from rankwright.data.judged_runs import judge
@@ -112,7 +112,7 @@ def judged_by(name: str, run: Run, judgements: Judgements) -> JudgedRun:
     """Give a run its labels; warn if its ids seem to be others than those of the judgements."""
     judged = judge(run, judgements)
     if not judged.judged.any():
-        ours, theirs = (_first_id(one) for one in (judgements, run))
+        ours, theirs = _first_id(judgements), _first_id(run)
         sentence = (
             f"{name} retrieves no judged document: its ids are like {theirs}, those of the data like {ours}."
         )
@@ -152,7 +152,7 @@ def measured_queries(runs: Mapping[str, JudgedRun], n_queries: int, which: str |
         `shared`, `judged` or None, as the option `queries` of `evaluate`.
     """
     if which not in (None, "shared", "judged"):
-        raise InputError(f"queries must be 'shared' or 'judged', not {which!r}.")
+        raise InputError(f"{parameter('queries')} must be 'shared' or 'judged', not {which!r}.")
     shared = np.ones(n_queries, dtype=bool)
     for judged in runs.values():
         shared &= np.isin(np.arange(n_queries), judged.queries)
@@ -163,14 +163,14 @@ def measured_queries(runs: Mapping[str, JudgedRun], n_queries: int, which: str |
     if which is None:
         raise InputError(
             f"The systems have different queries: {_missing(runs, n_queries)}, and {shared.sum():,} are shared by "
-            "all systems; queries='shared' (--queries shared) measures those only, queries='judged' (--queries "
-            "judged) counts a query that a run lacks as 0."
+            f"all systems; set {parameter('queries')} to 'shared' to measure those only, or to 'judged' to count "
+            "a query that a run lacks as 0."
         )
     return shared
 
 
 def _missing(runs: Mapping[str, JudgedRun], n_queries: int) -> str:
     """Return in words how many judged queries the run that lacks most of them lacks."""
-    lacking = {name: len(one.coverage.queries_not_retrieved) for name, one in runs.items()}
+    lacking = {name: len(run.coverage.queries_not_retrieved) for name, run in runs.items()}
     worst = max(lacking, key=lacking.__getitem__)
     return f"{worst} has no document for {lacking[worst]:,} of {counted(n_queries, 'judged query')}"

@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field
+from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from rankwright.base.errors import InputError
-from rankwright.base.wording import counted
+from rankwright.base.wording import counted, metric_value
 from rankwright.data.query_filters import told
 from rankwright.metrics.base import mean_over_queries
 from rankwright.metrics.parse import as_metric
-from rankwright.reports.charts.bars import difference_chart
-from rankwright.reports.charts.notebook import bundle, table_html
-from rankwright.reports.charts.rows import interval_chart
-from rankwright.statistics.bootstrap import mean_interval
-from rankwright.statistics.intervals import spelled_means, without_nan
-from rankwright.statistics.paired_tests import Comparison, compare_values
+from rankwright.reports.blocks import Cell, Column, Figure, Kind, Note, Section, Table
+from rankwright.reports.result import Result
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from numpy.typing import NDArray
 
@@ -28,10 +25,11 @@ if TYPE_CHECKING:
     from rankwright.data.judged_runs import Coverage
     from rankwright.metrics.parse import MetricLike
     from rankwright.reports.charts.chart import Chart
+    from rankwright.statistics.paired_tests import Comparison
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Report:
+class Report(Result):
     """Values of metrics on every query; NaN for a query that is left out.
 
     `empty` has, for each metric, the number of queries in which all rankings are equally good. `query_facts` has
@@ -66,32 +64,73 @@ class Report:
 
     def interval(self, system: str, metric: MetricLike) -> tuple[float, float]:
         """Return the 95 % bootstrap confidence interval of the mean over queries."""
+        from rankwright.statistics.bootstrap import mean_interval
+
         return mean_interval(self.per_query(system, metric))
 
-    def compare(self, one: str, other: str, metric: MetricLike | None = None) -> Comparison:
-        """Test whether `one` is better than `other`, paired by query, by default on the first metric."""
+    def compare(self, system: str, other: str, metric: MetricLike | None = None) -> Comparison:
+        """Test whether a system is better than another, paired by query, by default on the first metric."""
+        from rankwright.statistics.paired_tests import compare_values
+
         metric = self.metrics[0] if metric is None else metric
-        return compare_values(self.per_query(one, metric), self.per_query(other, metric))
+        return compare_values(self.per_query(system, metric), self.per_query(other, metric))
+
+    @property
+    def summary(self) -> str:
+        """The best system by the first metric, in one sentence."""
+        metric = self.metrics[0]
+        means = {system: self.mean(system, metric) for system in self.systems}
+        known = {system: mean for system, mean in means.items() if isfinite(mean)}
+        if not known:
+            return f"No query has a value of {metric}."
+        best = max(known, key=known.__getitem__)
+        return f"{best} has {metric_value(known[best])} {metric} on {counted(len(self.queries), 'query')}."
+
+    def blocks(self) -> Iterator[Section]:
+        """Yield the means of all systems and metrics; pages and notebooks have their intervals too."""
+        metric = self.metrics[0]
+        figures = []
+        if len(self.systems) > 1 and any(isfinite(self.mean(system, metric)) for system in self.systems):
+            figures.append(Figure(self.chart, f"Mean {metric} over queries, with its 95 % interval."))
+        columns = [Column("system", Kind.TEXT), *map(Column, self.metrics)]
+        rows = [(system, *(self._mean_cell(system, name) for name in self.metrics)) for system in self.systems]
+        table = Table(columns, rows, "Means over queries; small: 95 % bootstrap interval.")
+        notes = [Note(f"{sentence}.") for sentence in (self.footnote(), *self.remarks())]
+        yield Section("Means over queries", [*figures, table, *notes])
+
+    def _mean_cell(self, system: str, metric: str) -> Cell:
+        return Cell(self.mean(system, metric), limits=lambda: self.interval(system, metric))
 
     def to_dict(self) -> dict[str, Any]:
         """Return means and counts as JSON values."""
+        from rankwright.reports.plain import plain
+
         means = {system: {metric: self.mean(system, metric) for metric in self.metrics} for system in self.systems}
         return {
             "convention": self.convention,
             "queries": len(self.queries),
             "empty_queries": dict(self.empty),
             **self.dropped_facts(),
-            "systems": without_nan(means),
+            "systems": plain(means),
             **self.coverage_facts(),
         }
 
     def coverage_facts(self) -> dict[str, Any]:
         """Return what runs or judgements alone hold as JSON values; empty without runs."""
-        return {"coverage": {name: asdict(one) for name, one in self.coverage.items()}} if self.coverage else {}
+        return {"coverage": {name: asdict(run) for name, run in self.coverage.items()}} if self.coverage else {}
 
     def dropped_facts(self) -> dict[str, Any]:
         """Return how many queries were dropped as JSON values; empty if none was to be dropped."""
         return {"dropped_queries": dict(self.dropped)} if self.dropped else {}
+
+    def footnote(self) -> str:
+        """Return a sentence with the number of queries, how many were empty or dropped, and the convention."""
+        by_metric = ", ".join(f"{count:,} ({metric})" for metric, count in self.empty.items())
+        counts = set(self.empty.values())
+        empty = f"{counts.pop():,}" if len(counts) == 1 else by_metric
+        dropped = f"dropped: {told(self.dropped)}; " if self.dropped else ""
+        queries = counted(len(self.queries), "query")
+        return f"{queries}, {empty} of them empty; {dropped}convention {self.convention}"
 
     def remarks(self) -> list[str]:
         """Return what runs or judgements alone hold, and how it counts."""
@@ -104,7 +143,7 @@ class Report:
                 if number:
                     remarks.append(f"{system}: {counted(number, 'judged query')} without a document, {effect}")
             remarks += [f"{system}: {remark}" for remark in coverage.remarks()]
-        unjudged = [name for name, one in self.coverage.items() if one.n_unjudged_documents]
+        unjudged = [name for name, run in self.coverage.items() if run.n_unjudged_documents]
         complete = [name for name in self.systems if name not in self.coverage]
         if unjudged and complete:
             remarks.append(
@@ -115,55 +154,28 @@ class Report:
 
     def chart(self, metric: MetricLike | None = None) -> Chart:
         """Return the means of all systems with their intervals, best first; by default of the first metric."""
+        from rankwright.reports.charts.rows import described, interval_chart
+
         name = self._metric_name(metric)
-        rows = [(one, self.mean(one, name), *self.interval(one, name)) for one in self.systems]
-        rows.sort(key=lambda row: -np.inf if np.isnan(row[1]) else row[1], reverse=True)
+        rows = [(system, self.mean(system, name), *self.interval(system, name)) for system in self.systems]
+        rows.sort(key=lambda row: row[1] if isfinite(row[1]) else -np.inf, reverse=True)
         over = counted(len(self.queries), "query")
-        description = f"Mean {name} with its 95 % interval over {over}: {spelled_means(rows)}."
+        description = f"Mean {name} with its 95 % interval over {over}: {described(rows)}."
         return interval_chart(rows, name, description=description)
 
-    def difference_chart(self, one: str, other: str, metric: MetricLike | None = None) -> Chart:
+    def difference_chart(self, system: str, other: str, metric: MetricLike | None = None) -> Chart:
         """Return the difference of two systems on every query, by default in the first metric."""
+        from rankwright.reports.charts.bars import difference_chart
+
         name = self._metric_name(metric)
-        differences = self.per_query(one, name) - self.per_query(other, name)
-        counts = [f"{word} on {side.sum():,}" for word, side in _sides(differences).items()]
-        description = f"Difference in {name} per query: {one} is {', '.join(counts)}, beside {other}."
-        label = f"difference in {name}: {one} \N{MINUS SIGN} {other}"
+        differences = self.per_query(system, name) - self.per_query(other, name)
+        sides = {"better": differences > 0, "equal": differences == 0, "worse": differences < 0}
+        counts = ", ".join(f"{word} on {side.sum():,}" for word, side in sides.items())
+        description = f"Difference in {name} per query: {system} is {counts}, beside {other}."
+        label = f"difference in {name}: {system} \N{MINUS SIGN} {other}"
         return difference_chart(differences, self.queries, label, description=description)
 
     def _metric_name(self, metric: MetricLike | None) -> str:
         if metric is None:
             return self.metrics[0]
         return metric if isinstance(metric, str) else str(as_metric(metric))
-
-    def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
-        """Return the means as a table, with a chart of the first metric, for a notebook."""
-        rows = [(one, *(f"{self.mean(one, metric):.4f}" for metric in self.metrics)) for one in self.systems]
-        table = table_html(("system", *self.metrics), rows, caption=f"{self.footnote()}.")
-        return bundle(str(self), html=table, chart=self.chart)
-
-    def __repr__(self) -> str:
-        systems, metrics = ", ".join(self.systems), ", ".join(self.metrics)
-        return f"Report({metrics} of {systems}, {counted(len(self.queries), 'query')})"
-
-    def __str__(self) -> str:
-        width = max(map(len, self.systems))
-        columns = {metric: max(14, len(metric) + 2) for metric in self.metrics}
-        lines = [" " * width + "".join(f"{metric:>{column}}" for metric, column in columns.items())]
-        for system in self.systems:
-            means = "".join(f"{self.mean(system, metric):>{column}.4f}" for metric, column in columns.items())
-            lines.append(f"{system:<{width}}{means}")
-        return "\n".join([*lines, self.footnote()])
-
-    def footnote(self) -> str:
-        """Return a sentence with the number of queries, how many were empty or dropped, and the convention."""
-        several = ", ".join(f"{count:,} ({metric})" for metric, count in self.empty.items())
-        counts = set(self.empty.values())
-        empty = f"{counts.pop():,}" if len(counts) == 1 else several
-        dropped = f"dropped: {told(self.dropped)}; " if self.dropped else ""
-        queries = counted(len(self.queries), "query")
-        return f"{queries}, {empty} of them empty; {dropped}convention {self.convention}"
-
-
-def _sides(differences: Doubles) -> dict[str, Any]:
-    return {"better": differences > 0, "equal": differences == 0, "worse": differences < 0}

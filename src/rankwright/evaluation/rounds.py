@@ -4,28 +4,29 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from operator import index
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
-from rankwright.base.errors import InputError
+from rankwright.base.errors import InputError, parameter
+from rankwright.base.wording import metric_value
 from rankwright.evaluation.evaluate import evaluate, named_systems
 from rankwright.models.fitted import scorer_of
-from rankwright.reports.charts.lines import line_chart
-from rankwright.reports.charts.notebook import bundle
+from rankwright.reports.blocks import Column, Figure, Kind, Note, Section, Table
+from rankwright.reports.result import Result
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from rankwright.data.dataset import RankingData
+    from rankwright.evaluation.evaluate import EvaluationOptions
     from rankwright.evaluation.report import Report
-    from rankwright.metrics.conventions import Convention
     from rankwright.metrics.parse import MetricLike
     from rankwright.models.fitted import Fitted
     from rankwright.models.scorer import Scorer
     from rankwright.reports.charts.chart import Chart
 
 
-@dataclass(frozen=True, eq=False)
-class RoundsReport:
+@dataclass(frozen=True, eq=False, repr=False)
+class RoundsReport(Result):
     """Metrics of systems truncated to several numbers of rounds; `report` has one system for each truncation."""
 
     systems: tuple[str, ...]
@@ -40,17 +41,37 @@ class RoundsReport:
         """Return the means by number of rounds."""
         return [(rounds, self.mean(system, rounds, metric)) for rounds in self.rounds]
 
+    @property
+    def summary(self) -> str:
+        """The means of all systems by the first metric after the most rounds, in one sentence."""
+        metric = self.report.metrics[0]
+        return f"Mean {metric} after {self.rounds[-1]} rounds: {self._last(metric)}."
+
+    def blocks(self) -> Iterator[Section]:
+        """Yield the means of all systems by number of rounds."""
+        metrics = self.report.metrics
+        columns = [Column("system", Kind.TEXT), Column("rounds", Kind.COUNT), *map(Column, metrics)]
+        rows = [
+            (system, rounds, *(self.mean(system, rounds, metric) for metric in metrics))
+            for system in self.systems
+            for rounds in self.rounds
+        ]
+        figure = Figure(self.chart, f"Mean {metrics[0]} by number of rounds.")
+        table = Table(columns, rows, "Means over queries of models cut to their first rounds.")
+        yield Section("By number of rounds", [figure, table, Note(f"{self.report.footnote()}.")])
+
     def chart(self, metric: str | None = None) -> Chart:
         """Return the means of all systems by number of rounds, by default of the first metric."""
+        from rankwright.reports.charts.lines import line_chart
+
         name = self.report.metrics[0] if metric is None else metric
         curves = {system: self.curve(system, name) for system in self.systems}
-        ends = ", ".join(f"{system} {curve[-1][1]:.4f}" for system, curve in curves.items())
-        description = f"Mean {name} by number of rounds; after {self.rounds[-1]}: {ends}."
+        description = f"Mean {name} by number of rounds; after {self.rounds[-1]}: {self._last(name)}."
         return line_chart(curves, "rounds", name, description=description)
 
-    def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
-        """Return the curves of the first metric for a notebook."""
-        return bundle(str(self.report), chart=self.chart)
+    def _last(self, metric: str) -> str:
+        means = ((system, self.mean(system, self.rounds[-1], metric)) for system in self.systems)
+        return ", ".join(f"{system} {metric_value(mean)}" for system, mean in means)
 
     def to_dict(self) -> dict[str, Any]:
         """Return means and counts as JSON values."""
@@ -68,10 +89,7 @@ def evaluate_rounds(
     rounds: Sequence[int],
     *,
     metrics: MetricLike | Sequence[MetricLike] = ("ndcg@10", "map"),
-    convention: str | Convention = "standard",
-    min_relevant: int = 0,
-    drop_one_label: bool = False,
-    n_jobs: int | None = None,
+    **options: Unpack[EvaluationOptions],
 ) -> RoundsReport:
     """Evaluate boosted models truncated to their first rounds, query by query.
 
@@ -85,8 +103,10 @@ def evaluate_rounds(
         The judged documents.
     rounds
         Numbers of rounds to keep, none larger than the number of rounds of any system.
-    metrics, convention, min_relevant, drop_one_label
+    metrics
         As for `evaluate`.
+    options
+        `convention`, `min_relevant`, `drop_one_label` and `n_jobs`, as for `evaluate`.
     """
     named = named_systems(systems)
     wanted = checked_rounds(rounds)
@@ -95,9 +115,7 @@ def evaluate_rounds(
         for name, system in named.items()
         for number in wanted
     }
-    dropping: dict[str, Any] = {"min_relevant": min_relevant, "drop_one_label": drop_one_label}
-    report = evaluate(cut, data, metrics=metrics, convention=convention, **dropping, n_jobs=n_jobs)
-    return RoundsReport(tuple(named), wanted, report)
+    return RoundsReport(tuple(named), wanted, evaluate(cut, data, metrics=metrics, **options))
 
 
 def cut_name(system: str, rounds: int) -> str:
@@ -112,7 +130,7 @@ def checked_rounds(rounds: Sequence[int], *, what: str = "rounds") -> tuple[int,
     except TypeError:
         wanted = ()
     if not wanted or wanted[0] < 1:
-        raise InputError(f"{what} must be one or more positive integers, not {rounds!r}.")
+        raise InputError(f"{parameter(what)} must be one or more positive integers, not {rounds!r}.")
     return wanted
 
 

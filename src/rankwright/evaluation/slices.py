@@ -33,14 +33,14 @@ NO_VALUE = "no value"
 
 @dataclass(frozen=True, eq=False)
 class Slice:
-    """Some of the queries, by their places in the report."""
+    """Some of the queries, by their numbers in the report."""
 
     name: str
     queries: NDArray[np.int64]
 
 
 def query_columns(slices: Any, report: Report, data: Any) -> dict[str, NDArray[Any] | None]:
-    """Return the value of every query of the report, by the name of the division; None stands for difficulty.
+    """Return the value of every query of the report, by the name of the property; None stands for difficulty.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ def query_columns(slices: Any, report: Report, data: Any) -> dict[str, NDArray[A
         The judged documents, whose features may be named.
     """
     if isinstance(slices, str):
-        slices = [one.strip() for one in slices.split(",") if one.strip()]
+        slices = [name.strip() for name in slices.split(",") if name.strip()]
     if isinstance(slices, Mapping):
         return {str(name): _given(str(name), values, report, data) for name, values in slices.items()}
     return {str(name): _named(str(name), report, data) for name in slices}
@@ -60,7 +60,7 @@ def divided(values: NDArray[Any]) -> list[Slice]:
     """Divide queries by their values: one slice per value if there are few, quarters if there are many numbers."""
     if values.dtype.kind in "iufb":
         return _by_number(values.astype(np.float64))
-    names = np.array([NO_VALUE if _is_missing(one) else str(one) for one in values.tolist()], dtype=np.str_)
+    names = np.array([NO_VALUE if _is_missing(value) else str(value) for value in values.tolist()], dtype=np.str_)
     known, counts = np.unique(names, return_counts=True)
     if len(known) > MOST_SLICES:
         common = known[np.argsort(-counts, kind="stable")[: MOST_SLICES - 1]]
@@ -75,8 +75,8 @@ def _by_number(values: Doubles) -> list[Slice]:
     else:
         limits = np.unique(np.quantile(values[~np.isnan(values)], QUANTILES, method="inverted_cdf"))
         quarter = np.searchsorted(limits, values)
-        found = [np.flatnonzero((quarter == one) & ~np.isnan(values)) for one in range(len(limits) + 1)]
-        slices = [Slice(_range(values[queries]), queries) for queries in found if len(queries)]
+        members = [np.flatnonzero((quarter == number) & ~np.isnan(values)) for number in range(len(limits) + 1)]
+        slices = [Slice(_range(values[queries]), queries) for queries in members if len(queries)]
     missing = np.flatnonzero(np.isnan(values))
     return slices + ([Slice(NO_VALUE, missing)] if len(missing) else [])
 
@@ -91,7 +91,7 @@ def _is_missing(value: Any) -> bool:
 
 
 def _named(name: str, report: Report, data: Any) -> NDArray[Any] | None:
-    """Return the values of a built-in division, or of a feature that is the same for all documents of a query."""
+    """Return the values of a built-in property, or of a feature that is the same for all documents of a query."""
     if name == DIFFICULTY:
         return None
     if name in report.query_facts:
@@ -120,15 +120,15 @@ def _given(name: str, values: Any, report: Report, data: Any) -> NDArray[Any] | 
             f"The slices by {name} need one value per query or per document: there are {expected}, but "
             f"{counted(len(column), 'value')}."
         )
-    places = {query: place for place, query in enumerate(groups.ids.tolist())}
-    return column[[places[query] for query in report.queries]]
+    numbers = {query: number for number, query in enumerate(groups.ids.tolist())}
+    return column[[numbers[query] for query in report.queries]]
 
 
 def _array(values: Any) -> NDArray[Any]:
     """Return values as numbers if all are, missing ones as NaN; otherwise as objects."""
     listed = values.tolist() if hasattr(values, "tolist") else list(values)
-    if all(one is None or (isinstance(one, int | float) and not isinstance(one, bool)) for one in listed):
-        return np.array([np.nan if one is None else one for one in listed], dtype=np.float64)
+    if all(value is None or (isinstance(value, int | float) and not isinstance(value, bool)) for value in listed):
+        return np.array([np.nan if value is None else value for value in listed], dtype=np.float64)
     column = np.empty(len(listed), dtype=object)
     column[:] = listed
     return column

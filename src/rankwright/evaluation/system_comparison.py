@@ -3,86 +3,36 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
 
 from rankwright.base.errors import InputError
 from rankwright.base.wording import counted, nearest
-from rankwright.evaluation.comparison_charts import differences_chart, means_chart, slices_chart
-from rankwright.evaluation.comparison_text import as_text, means_table, summary
-from rankwright.evaluation.slices import MEANINGS
+from rankwright.evaluation.comparison_blocks import (
+    differences_section,
+    means_blocks,
+    queries_section,
+    slicing_section,
+)
 from rankwright.metrics.parse import as_metric
-from rankwright.reports.charts.notebook import bundle, table_html
-from rankwright.statistics.intervals import without_nan
-from rankwright.statistics.significance import TESTS
+from rankwright.reports.blocks import Note, Section
+from rankwright.reports.result import Result
+from rankwright.statistics.paired_tests import TESTS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
-    from rankwright.base.arrays import Doubles
+    from rankwright.evaluation.compared import Compared, Slicing
     from rankwright.evaluation.report import Report
     from rankwright.metrics.parse import MetricLike
     from rankwright.reports.charts.chart import Chart
-    from rankwright.statistics.paired_tests import PairComparison, Pairs
+    from rankwright.statistics.paired_tests import PairComparison
 
-
-@dataclass(frozen=True, eq=False)
-class Compared:
-    """Systems compared by one metric on some queries; `means` and `intervals` have one row per system."""
-
-    means: Doubles
-    intervals: Doubles
-    pairs: Pairs
-
-    @property
-    def systems(self) -> tuple[str, ...]:
-        """The names of the systems."""
-        return self.pairs.systems
-
-    @property
-    def n_queries(self) -> int:
-        """Number of queries for which all systems have a value."""
-        return self.pairs.n_queries
-
-    def ranked(self) -> list[str]:
-        """Return the systems, the highest mean first."""
-        return [self.systems[place] for place in np.argsort(-self.means, kind="stable")]
-
-    def mean(self, system: str) -> float:
-        """Return the mean over queries."""
-        return float(self.means[self.systems.index(system)])
-
-    def interval(self, system: str) -> tuple[float, float]:
-        """Return the bootstrap interval of the mean over queries."""
-        low, high = self.intervals[self.systems.index(system)].tolist()
-        return low, high
-
-
-@dataclass(frozen=True, eq=False)
-class SliceComparison:
-    """Systems compared on the queries of one slice; one with too few queries is not tested."""
-
-    name: str
-    compared: Compared
-    tested: bool
-
-
-@dataclass(frozen=True, eq=False)
-class Division:
-    """Queries divided into slices by one of their properties; p-values are corrected over all slices."""
-
-    by: str
-    slices: tuple[SliceComparison, ...]
-
-    @property
-    def meaning(self) -> str:
-        """What the queries are divided by, in words."""
-        return MEANINGS.get(self.by, self.by)
+MOST_BARS = 6  # systems per slice of a chart
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class SystemComparison:
+class SystemComparison(Result):
     """Systems compared on the same queries.
 
     Parameters
@@ -95,7 +45,7 @@ class SystemComparison:
         The system that all others are compared with; None if all pairs are compared.
     results
         The comparison by each metric. Without an argument `metric`, methods use the first.
-    divisions
+    slicings
         The same by slices of queries, for each metric.
     """
 
@@ -103,7 +53,7 @@ class SystemComparison:
     level: float
     baseline: str | None
     results: Mapping[str, Compared]
-    divisions: Mapping[str, tuple[Division, ...]]
+    slicings: Mapping[str, tuple[Slicing, ...]]
 
     @property
     def systems(self) -> tuple[str, ...]:
@@ -127,40 +77,84 @@ class SystemComparison:
         """Return the bootstrap interval of the mean over queries."""
         return self.by(metric).interval(self._known(system))
 
-    def pair(self, one: str, other: str, metric: MetricLike | None = None) -> PairComparison:
+    def pair(self, system: str, other: str, metric: MetricLike | None = None) -> PairComparison:
         """Return the comparison of two systems; positive differences are in favour of the first."""
-        return self.by(metric).pairs.pair(self._known(one), self._known(other))
+        return self.by(metric).pairs.pair(self._known(system), self._known(other))
 
     def pairs(self, metric: MetricLike | None = None) -> list[PairComparison]:
         """Return all comparisons."""
         return list(self.by(metric).pairs)
 
-    def slices(self, metric: MetricLike | None = None) -> tuple[Division, ...]:
+    def slices(self, metric: MetricLike | None = None) -> tuple[Slicing, ...]:
         """Return the comparisons by slices of queries."""
-        return self.divisions[self._name(metric)]
+        return self.slicings[self._name(metric)]
 
     def left_out(self, metric: MetricLike | None = None) -> int:
         """Return the number of queries that are left out because a system has no value."""
         return len(self.report.queries) - self.by(metric).n_queries
 
-    def summary(self, metric: MetricLike | None = None) -> str:
-        """Return the main result in a sentence."""
-        return summary(self, self._name(metric))
+    @property
+    def title(self) -> str:
+        """The heading of its page."""
+        return f"Comparison of {len(self.systems):,} systems"
+
+    @property
+    def summary(self) -> str:
+        """The main result by the first metric, in one sentence."""
+        return self.by().summary
+
+    def summary_by(self, metric: MetricLike | None = None) -> str:
+        """Return the main result by one metric in a sentence."""
+        return self.by(metric).summary
+
+    def blocks(self) -> Iterator[Section]:
+        """Yield means, differences, slices, and differences query by query; slices by the first metric."""
+        results = [self.by(metric) for metric in self.metrics]
+        yield Section("Means over queries", [*means_blocks(results), *self._notes()])
+        yield differences_section(results)
+        for slicing in self.slices():
+            yield slicing_section(self.by(), slicing, partial(self.slices_chart, slicing))
+        yield queries_section(self.by(), self.report)
+
+    def _notes(self) -> list[Note]:
+        """Return which queries were measured, and which queries and documents were left out."""
+        left_out = [
+            f"{counted(self.left_out(metric), 'query')} without a value of {metric} left out"
+            for metric in self.metrics
+            if self.left_out(metric)
+        ]
+        sentences = (self.report.footnote(), *left_out, *self.report.remarks())
+        return [Note(f"{sentence}.") for sentence in sentences]
 
     def chart(self, metric: MetricLike | None = None) -> Chart:
         """Return the means of all systems with their intervals, best first."""
-        return means_chart(self, self._name(metric))
+        return self.by(metric).chart()
 
     def differences_chart(self, metric: MetricLike | None = None) -> Chart:
         """Return the difference of each system from the baseline or, without any, from the best one."""
-        return differences_chart(self, self._name(metric))
+        return self.by(metric).differences_chart()
 
-    def slices_chart(self, division: Division, metric: MetricLike | None = None) -> Chart:
+    def slices_chart(self, slicing: Slicing, metric: MetricLike | None = None) -> Chart:
         """Return the means of the best systems on slices of the queries."""
-        return slices_chart(self, self._name(metric), division)
+        from rankwright.reports.charts.bars import grouped_bar_chart
+
+        name, systems = self._name(metric), self.by(metric).ranked()[:MOST_BARS]
+        parts = {part.name: part.compared for part in slicing.slices}
+        described = f"Mean {name} of {', '.join(systems)} on {counted(len(parts), 'slice')} of the queries"
+        return grouped_bar_chart(
+            {part: {system: compared.mean(system) for system in systems} for part, compared in parts.items()},
+            name,
+            description=f"{described}, by {slicing.meaning}.",
+            x_label=slicing.meaning,
+            intervals={
+                part: {name: compared.interval(name) for name in systems} for part, compared in parts.items()
+            },
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Return all results as JSON values."""
+        from rankwright.reports.plain import plain
+
         facts = {
             "convention": self.report.convention,
             "queries": len(self.report.queries),
@@ -171,7 +165,7 @@ class SystemComparison:
             "baseline": self.baseline,
             "tests": list(TESTS),
             "correction": "holm",
-            "summary": {metric: self.summary(metric) for metric in self.metrics},
+            "summary": {metric: self.summary_by(metric) for metric in self.metrics},
             "systems": {
                 system: {
                     metric: {"mean": self.mean(system, metric), "interval": self.interval(system, metric)}
@@ -179,24 +173,14 @@ class SystemComparison:
                 }
                 for system in self.systems
             },
-            "pairs": {metric: [one.to_dict() for one in self.by(metric).pairs] for metric in self.metrics},
-            "slices": {metric: list(map(_division, self.slices(metric))) for metric in self.metrics},
+            "pairs": {metric: [pair.to_dict() for pair in self.by(metric).pairs] for metric in self.metrics},
+            "slices": {
+                metric: [{"by": slicing.by, "slices": list(slicing.slices)} for slicing in self.slices(metric)]
+                for metric in self.metrics
+            },
             **self.report.coverage_facts(),
         }
-        return dict(without_nan(facts))
-
-    def __repr__(self) -> str:
-        systems, metrics = ", ".join(self.systems), ", ".join(self.metrics)
-        return f"SystemComparison({metrics} of {systems}, {counted(len(self.report.queries), 'query')})"
-
-    def __str__(self) -> str:
-        return as_text(self)
-
-    def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
-        """Return the means as a table, with their chart, for a notebook."""
-        table = means_table(self)
-        html = table_html(table.head, table.rows, caption=self.summary())
-        return bundle(str(self), html=html, chart=self.chart)
+        return dict(plain(facts))
 
     def _name(self, metric: MetricLike | None) -> str:
         name = self.metrics[0] if metric is None else metric if isinstance(metric, str) else str(as_metric(metric))
@@ -208,17 +192,3 @@ class SystemComparison:
         if system not in self.systems:
             raise InputError(f"There is no system {system!r}{nearest(system, self.systems)}")
         return system
-
-
-def _division(division: Division) -> dict[str, Any]:
-    slices = [
-        {
-            "name": one.name,
-            "queries": one.compared.n_queries,
-            "tested": one.tested,
-            "means": dict(zip(one.compared.systems, one.compared.means.tolist(), strict=True)),
-            "pairs": [pair.to_dict() for pair in one.compared.pairs],
-        }
-        for one in division.slices
-    ]
-    return {"by": division.by, "slices": slices}

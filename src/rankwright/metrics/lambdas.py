@@ -1,4 +1,4 @@
-"""Pairwise gradients weighted by any metric; the formulas are in native/include/rankwright/lambdas.hpp."""
+"""Pairwise gradients weighted by any metric; the formulas are in native/pairs/lambdas.hpp."""
 
 from __future__ import annotations
 

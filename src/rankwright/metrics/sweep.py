@@ -1,4 +1,4 @@
-"""Evaluates a metric of the scores s + alpha t for every alpha; see native/include/rankwright/sweep.hpp."""
+"""Evaluates a metric of the scores s + alpha t for every alpha; see native/metrics/sweep.hpp."""
 
 from __future__ import annotations
 

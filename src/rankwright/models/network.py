@@ -25,7 +25,7 @@ MAX_WIDTH = 2**31 - 1
 
 @dataclass(frozen=True, eq=False, repr=False)
 class NetworkScorer(Scorer):
-    """Hidden layers of tanh units and a linear output: see native/include/rankwright/network.hpp.
+    """Hidden layers of tanh units and a linear output: see native/networks/network.hpp.
 
     Every row is summed in one fixed order, so its score does not depend on the other rows.
 

@@ -1,6 +1,8 @@
-"""The five papers, each reproduced by one command: experiments, what was published, and what is reached."""
+"""The five papers, each reproduced by one command: experiments, what was published, and what is reached.
 
-from rankwright.papers.framework.catalogue import MODULES as MODULES
-from rankwright.papers.framework.catalogue import find_paper as find_paper
-from rankwright.papers.framework.reproduce import Reproduction as Reproduction
-from rankwright.papers.framework.reproduce import reproduce as reproduce
+`__init__.pyi` lists the public names; each is imported when it is first used.
+"""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

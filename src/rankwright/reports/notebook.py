@@ -12,11 +12,10 @@ from rankwright.reports.text import spelled_fact, spelled_row, text_of
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from rankwright.reports.blocks import Block
-    from rankwright.reports.result import Result
+    from rankwright.reports.blocks import Block, Rendered
 
 
-def bundle_of(result: Result) -> dict[str, Any]:
+def bundle_of(result: Rendered) -> dict[str, Any]:
     """Return what a notebook may show of a result, by MIME type."""
     body = [escape_paragraph(result.summary), *_picture(result)]
     body += [part for section in result.sections for block in section.blocks for part in _html(block)]
@@ -29,7 +28,7 @@ def escape_paragraph(text: str) -> str:
 
 
 def _html(block: Block) -> Iterator[str]:
-    if isinstance(block, Table) and not block.folded and not block.tiles:
+    if isinstance(block, Table) and block.in_text:
         yield _table_html(block)
     elif isinstance(block, Facts):
         rows = "".join(
@@ -43,13 +42,13 @@ def _html(block: Block) -> Iterator[str]:
 
 def _table_html(table: Table) -> str:
     head = "".join(f"<th>{escape(column.title)}</th>" for column in table.columns)
-    rows = (spelled_row(table.columns, row) for row in table.rows)
+    rows = (spelled_row(table.columns, row, limits=True) for row in table.rows)
     body = "".join(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in row)}</tr>" for row in rows)
     caption = f"<caption>{escape(table.caption)}</caption>" if table.caption else ""
     return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
 
-def _picture(result: Result) -> Iterator[str]:
+def _picture(result: Rendered) -> Iterator[str]:
     """Yield the first chart as a picture; nothing where there is nothing to draw, or a package is missing."""
     for figure in result.figures[:1]:
         try:

@@ -3,40 +3,39 @@
 from __future__ import annotations
 
 import math
+import platform
+import re
+from functools import cache
+from importlib.resources import files
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from rankwright.base import wording
+from rankwright.base.errors import MissingPackageError
 from rankwright.base.files import write_whole
 from rankwright.base.version import __version__
-from rankwright.reports.blocks import (
-    Cell,
-    Code,
-    Facts,
-    Figure,
-    Figures,
-    Interval,
-    Kind,
-    Note,
-    Section,
-    Table,
-    Text,
-)
-from rankwright.reports.pages.browser import QueryBrowser
-from rankwright.reports.pages.page import anchors, library, require_packages, script_json, source, templates
+from rankwright.reports.blocks import Cell, Code, Facts, Figure, Figures, Interval, Kind, Section, Table
+from rankwright.reports.charts.chart import library, script_json
+from rankwright.reports.charts.theme import config
+from rankwright.reports.query_browser import QueryBrowser
 from rankwright.reports.text import spelled_cell, spelled_fact
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
-    from rankwright.reports.blocks import Block, Column
-    from rankwright.reports.result import Result
+    from jinja2 import Environment
+
+    from rankwright.reports.blocks import Block, Column, Rendered
 
 DASH, MINUS = "\N{EN DASH}", "\N{MINUS SIGN}"
+PACKAGES = {"altair": "altair", "vl_convert": "vl-convert-python", "jinja2": "jinja2"}
 
 
 def write_page(
-    results: Sequence[Result], path: str | os.PathLike[str], *, title: str, reproduce: str = ""
+    results: Sequence[Rendered], path: str | os.PathLike[str], *, title: str, reproduce: str = ""
 ) -> None:
     """Write results as one page, completely or not at all.
 
@@ -56,29 +55,49 @@ def write_page(
         file.write(content.encode("utf-8", "replace"))  # a name may have characters that UTF-8 cannot hold
 
 
-def page_html(results: Sequence[Result], *, title: str, reproduce: str = "") -> str:
+def page_html(results: Sequence[Rendered], *, title: str, reproduce: str = "") -> str:
     """Return results as the text of an HTML page."""
-    require_packages()
-    page = _Page()
     sections = [section for result in results for section in result.sections]
     if reproduce:
-        sections.append(Section("How to reproduce", [Code(reproduce)]))
-    shown = [{"title": section.title, "blocks": page.blocks(section.blocks)} for section in sections]
+        sections.append(Section("How to reproduce", [Code(reproduce), Facts(_versions())]))
+    return sections_html(sections, title=title, summary=results[0].summary)
+
+
+def sections_html(sections: Sequence[Section], *, title: str, summary: str) -> str:
+    """Return sections below a title and a summary as the text of an HTML page."""
+    require_packages()
+    page = _Page()
+    shown = [{"title": section.title, "blocks": list(map(page.shown, section.blocks))} for section in sections]
     return (
-        templates()
+        _templates()
         .get_template("page.html")
         .render(
-            page={"title": title, "summary": results[0].summary, "sections": shown},
-            anchors=anchors([section.title for section in sections]),
-            figure_number=lambda figure: figure["number"],
-            browser=page.browser,
+            page={"title": title, "summary": summary, "sections": shown},
+            anchors=_anchors([section.title for section in sections]),
             data=page.script_data(),
             library=library() if page.charts else "",
-            style=source("page.css"),
-            script=source("page.js"),
+            style=_source("page.css"),
+            script=_source("page.js"),
             version=__version__,
         )
     )
+
+
+def _versions() -> dict[str, str]:
+    """Return the versions that made the results."""
+    return {
+        "rankwright": __version__,
+        "Python": platform.python_version(),
+        "numpy": np.__version__,
+        "system": f"{platform.system()} {platform.machine()}",
+    }
+
+
+def require_packages() -> None:
+    """Refuse to make a page, before any long work, where a package that it needs is not installed."""
+    for module, package in PACKAGES.items():
+        if find_spec(module) is None:
+            raise MissingPackageError(f"A page needs {package}; run pip install 'rankwright[report]'.")
 
 
 class _Page:
@@ -88,50 +107,44 @@ class _Page:
         self.charts: list[dict[str, Any]] = []
         self.browser: QueryBrowser | None = None
 
-    def blocks(self, blocks: Iterable[Block]) -> list[Any]:
-        return [self._shown(block) for block in blocks]
-
     def script_data(self) -> str:
-        from rankwright.reports.charts.theme import config
-
         themes = {"light": config(dark=False), "dark": config(dark=True)}
         browser = None if self.browser is None else self.browser.plain()
         return script_json({"charts": self.charts, "themes": themes, "browser": browser})
 
-    def _shown(self, block: Block) -> Any:
+    def shown(self, block: Block) -> dict[str, Any]:
+        kind = {"kind": type(block).__name__.lower()}
         match block:
             case Table():
-                return _shown_table(block)
+                return kind | _shown_table(block)
             case Figure():
-                return self._figure(block)
+                return kind | self._figure(block)
             case Figures():
-                return {"kind": "figures", "figures": [self._figure(figure) for figure in block.figures]}
+                return kind | {"figures": list(map(self._figure, block.figures)), "caption": block.caption}
             case Facts():
                 facts = {name: spelled_fact(value) for name, value in block.facts.items()}
-                return {"kind": "facts", "facts": facts, "below": block.below}
+                return kind | {"facts": facts, "below": block.below}
             case QueryBrowser():
                 self.browser = block
-                return block
-            case Text() | Note() | Code():
-                return {"kind": type(block).__name__.lower(), "text": block.text}
+                return kind
+        return kind | vars(block)
 
     def _figure(self, figure: Figure) -> dict[str, Any]:
         chart = figure.chart()
         self.charts.append({"spec": chart.spec, "compares": figure.compares})
+        caption = " ".join([figure.caption, *chart.notes])
         number = len(self.charts) - 1
         return {
-            "kind": "figure",
-            "chart": chart,
-            "caption": figure.caption,
-            "compares": figure.compares,
             "number": number,
+            "description": chart.description,
+            "caption": caption,
+            "compares": figure.compares,
         }
 
 
 def _shown_table(table: Table) -> dict[str, Any]:
     largest = [_largest(column, number, table) for number, column in enumerate(table.columns)]
     return {
-        "kind": "table",
         "columns": [{"title": column.title, "is_text": column.kind is Kind.TEXT} for column in table.columns],
         "rows": [list(map(_shown_cell, table.columns, row, largest)) for row in table.rows],
         "caption": table.caption,
@@ -141,7 +154,7 @@ def _shown_table(table: Table) -> dict[str, Any]:
 
 
 def _shown_cell(column: Column, value: Any, largest: float) -> dict[str, Any]:
-    text, note = spelled_cell(column, value)
+    text, note = spelled_cell(column, value, limits=True)
     number = _number(column, value)
     if column.kind is not Kind.TEXT:
         text = DASH if text == wording.UNKNOWN else text.replace("-", MINUS)
@@ -169,3 +182,28 @@ def _number(column: Column, value: Any) -> float | None:
 def _largest(column: Column, number: int, table: Table) -> float:
     values = [_number(column, row[number]) for row in table.rows] if column.bar else []
     return max((value for value in values if value is not None), default=0.0)
+
+
+def _anchors(titles: Sequence[str]) -> list[str]:
+    """Return one identifier per title, each different from the others."""
+    anchors: list[str] = []
+    for title in titles:
+        words = re.sub(r"[^a-z0-9]+", "-", title.lower())[:40].strip("-") or "section"
+        repeated = sum(re.sub(r"-\d+$", "", anchor) == words or anchor == words for anchor in anchors)
+        anchors.append(f"{words}-{repeated + 1}" if repeated else words)
+    return anchors
+
+
+def _source(name: str) -> str:
+    """Return a file of the templates as it is."""
+    return (files("rankwright.reports") / "templates" / name).read_text(encoding="utf-8")
+
+
+@cache
+def _templates() -> Environment:
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    loader = PackageLoader("rankwright.reports", "templates")
+    return Environment(
+        loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )

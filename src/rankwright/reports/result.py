@@ -6,16 +6,17 @@ and pages are rendered from that; a new result writes no formatting.
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
-from rankwright.reports.blocks import Block, Facts, Figure, Figures, Section, Table
-from rankwright.reports.plain import plain
+from rankwright.base.errors import MissingPackageError
+from rankwright.reports.blocks import Block, Cell, Facts, Figure, Figures, Interval, Section, Table
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from rankwright.reports.charts.chart import Chart
 
@@ -45,6 +46,8 @@ class Result:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the result as JSON values; None for what is unknown."""
+        from rankwright.reports.plain import plain
+
         values: dict[str, Any] = plain(_facts(self))
         return values
 
@@ -79,10 +82,17 @@ class Result:
         return [figure.chart() for figure in self.figures]
 
     def frame(self, table: int = 0) -> Any:
-        """Return a table as a pandas data frame, by default the first; it needs pandas."""
-        from rankwright.reports.frames import frame_of
-
-        return frame_of(self.tables[table])
+        """Return a table as a pandas data frame, by default the first; an interval becomes three columns."""
+        try:
+            import pandas as pd
+        except ImportError:
+            raise MissingPackageError("A data frame needs pandas; run pip install 'rankwright[pandas]'.") from None
+        chosen = self.tables[table]
+        cells = [[row[number] for row in chosen.rows] for number in range(len(chosen.columns))]
+        columns: dict[str, list[Any]] = {}
+        for column, values in zip(chosen.columns, cells, strict=True):
+            columns |= _frame_columns(column.title, values)
+        return pd.DataFrame(columns)
 
     def write_page(self, path: str | os.PathLike[str], *, reproduce: str = "") -> None:
         """Write the result as one HTML page that needs no network, completely or not at all.
@@ -105,6 +115,16 @@ class Result:
         from rankwright.reports.notebook import bundle_of
 
         return bundle_of(self)
+
+
+def _frame_columns(title: str, cells: Sequence[Any]) -> dict[str, list[Any]]:
+    values = [cell.with_limits() if isinstance(cell, Cell) else cell for cell in cells]
+    limits = [value if isinstance(value, Interval) else None for value in values]
+    plain = {title: [limit.value if limit else value for limit, value in zip(limits, values, strict=True)]}
+    if not any(limits):
+        return plain
+    low = [limit.low if limit else math.nan for limit in limits]
+    return {f"{title} low": low, f"{title} high": [limit.high if limit else math.nan for limit in limits], **plain}
 
 
 def _facts(result: Result) -> dict[str, Any]:

@@ -9,55 +9,74 @@ from rankwright.base import wording
 from rankwright.reports.blocks import Cell, Facts, Interval, Kind, Note, Table, Text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
-    from rankwright.reports.blocks import Column
-    from rankwright.reports.result import Result
+    from rankwright.reports.blocks import Column, Rendered, Section
 
 MOST_ROWS = 60  # of a table; to_dict and pages have all
 
 
-def text_of(result: Result) -> str:
-    """Return a result as text."""
-    return "\n".join(lines_of(result))
-
-
-def lines_of(result: Result) -> list[str]:
-    """Return a result as lines; an empty line separates its tables and paragraphs."""
+def text_of(result: Rendered) -> str:
+    """Return a result as text; an empty line separates its tables and paragraphs."""
     lines = [result.summary]
-    for section in result.sections:
-        for block in section.blocks:
-            if isinstance(block, Table) and not block.folded and not block.tiles:
-                lines += ["", *table_lines(block)]
-            elif isinstance(block, Facts):
-                lines += ["", *fact_lines(block.facts)]
-            elif isinstance(block, Text | Note):
-                lines += [block.text]
-    return lines
+    for block in shown_blocks(result.sections):
+        if isinstance(block, Table):
+            lines += ["", *table_lines(block)]
+        elif isinstance(block, Facts):
+            lines += ["", *fact_lines(block.facts)]
+        elif isinstance(block, Text):
+            lines += ["", block.text]
+        else:
+            lines.append(block.text)
+    return "\n".join(lines)
+
+
+def shown_blocks(sections: Iterable[Section]) -> Iterator[Table | Facts | Text | Note]:
+    """Yield the blocks that text can show; not the notes of a section that has only charts."""
+    for section in sections:
+        shown = [
+            block
+            for block in section.blocks
+            if isinstance(block, Facts | Text | Note) or (isinstance(block, Table) and block.in_text)
+        ]
+        if not all(isinstance(block, Note) for block in shown):
+            yield from shown
 
 
 def table_lines(table: Table) -> list[str]:
     """Return a table as lines, the heading first; columns of text are aligned left, the others right."""
     rows = [spelled_row(table.columns, row) for row in table.rows[:MOST_ROWS]]
-    lines = aligned([[column.title for column in table.columns], *rows], [_is_text(one) for one in table.columns])
+    titles = [column.title for column in table.columns]
+    lines = aligned([titles, *rows], [column.kind is Kind.TEXT for column in table.columns])
     if len(table.rows) > MOST_ROWS:
         lines.append(f"... and {wording.counted(len(table.rows) - MOST_ROWS, 'more row')}")
     return lines
 
 
-def spelled_row(columns: Sequence[Column], row: Sequence[Any]) -> list[str]:
-    """Return the cells of a row as texts, with their notes in brackets."""
-    return [_with_note(*spelled_cell(column, value)) for column, value in zip(columns, row, strict=True)]
+def markdown(table: Table) -> str:
+    """Return a table in Markdown."""
+    titles = [column.title for column in table.columns]
+    lines = [titles, ["---"] * len(titles), *(spelled_row(table.columns, row) for row in table.rows)]
+    return "\n".join("| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in lines)
 
 
-def spelled_cell(column: Column, value: Any) -> tuple[str, str]:
-    """Return the text of a cell and its note; the note of a value with an interval is the interval."""
+def spelled_row(columns: Sequence[Column], row: Sequence[Any], *, limits: bool = False) -> list[str]:
+    """Return the cells of a row as texts, with their notes in brackets; `limits` is as for `spelled_cell`."""
+    cells = (spelled_cell(column, value, limits=limits) for column, value in zip(columns, row, strict=True))
+    return [f"{text} ({note})" if note else text for text, note in cells]
+
+
+def spelled_cell(column: Column, value: Any, *, limits: bool = False) -> tuple[str, str]:
+    """Return the text of a cell and its note; the note of a value with an interval is the interval.
+
+    With `limits`, intervals that take long to compute are shown too.
+    """
     note = ""
     if isinstance(value, Cell):
-        value, note = value.value, value.note
+        value, note = value.with_limits() if limits else value.value, value.note
     if isinstance(value, Interval):
-        limits = wording.interval(value.low, value.high, signed=column.kind is Kind.DIFFERENCE)
-        value, note = value.value, note or (limits if limits != wording.UNKNOWN else "")
+        interval = wording.interval(value.low, value.high, signed=column.kind is Kind.DIFFERENCE)
+        value, note = value.value, note or (interval if interval != wording.UNKNOWN else "")
     return column.kind.spell(value), note
 
 
@@ -113,19 +132,6 @@ def _are_records(value: Any) -> bool:
     return records and all(item.keys() == value[0].keys() for item in value)
 
 
-def _with_note(text: str, note: str) -> str:
-    return f"{text} ({note})" if note else text
-
-
-def _is_text(column: Column) -> bool:
-    return column.kind is Kind.TEXT
-
-
 def printable(text: str) -> str:
     """Return text with its control characters escaped, so that a terminal does not obey them."""
     return "".join(character if character.isprintable() else repr(character)[1:-1] for character in text)
-
-
-def printable_lines(lines: Iterable[str]) -> list[str]:
-    """Return lines that a terminal can show."""
-    return [printable(line) for line in lines]

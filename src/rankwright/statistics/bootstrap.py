@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rankwright.base.errors import InputError
+from rankwright.base.errors import InputError, parameter
 from rankwright.base.threads import one_thread_for_libraries
+from rankwright.metrics.base import mean_over_queries
+from rankwright.reports.blocks import Interval
 from rankwright.statistics.tail_p_values import tail_p_values
 
 if TYPE_CHECKING:
@@ -67,9 +69,9 @@ def sign_flip_p_values(
     rare = np.flatnonzero(further < FEWEST_FURTHER)
     step = max(1, BLOCK // n_queries)
     for start in range(0, len(rare), step):
-        these = rare[start : start + step]
-        differences = values[first[these]] - values[second[these]]
-        p_values[these] = tail_p_values(differences, random_state=random_state, rounding=ROUNDING * n_queries)
+        block = rare[start : start + step]
+        differences = values[first[block]] - values[second[block]]
+        p_values[block] = tail_p_values(differences, random_state=random_state, rounding=ROUNDING * n_queries)
     return np.asarray(p_values, dtype=np.float64)
 
 
@@ -121,7 +123,7 @@ def mean_intervals(
 def checked_level(level: float) -> float:
     """Refuse a confidence level that is not between 0 and 1."""
     if isinstance(level, bool) or not isinstance(level, int | float | np.floating) or not 0 < level < 1:
-        raise InputError(f"level must be a number between 0 and 1, such as 0.95, not {level!r}.")
+        raise InputError(f"{parameter('level')} must be a number between 0 and 1, such as 0.95, not {level!r}.")
     return float(level)
 
 
@@ -157,3 +159,8 @@ def _percentile_levels(centred: Doubles, level: float) -> Doubles:
     # Far out, the correction has a pole; before it, the bound is the most extreme mean anyway.
     stretch = np.maximum(1.0 - acceleration[:, None] * moved, 0.1)
     return np.asarray(ndtr(acceleration[:, None] + moved / stretch))
+
+
+def mean_with_interval(values: Doubles) -> Interval:
+    """Return the mean over queries with its bootstrap interval; NaN values are left out."""
+    return Interval(mean_over_queries(values), *mean_interval(values))

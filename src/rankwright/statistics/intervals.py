@@ -1,19 +1,16 @@
-"""What to expect on new queries: intervals of held-out means, and simpler choices to compare with."""
+"""Confidence intervals of means on new queries after a choice among settings, and the alternatives to it."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from rankwright.base.arrays import Doubles
 
 LEVEL = 0.95  # of the interval
-MOST_NAMED = 10  # systems whose values are in the description of a chart
 # Fits on different folds share most of their queries, so that the mean varies more than independent values would
 # (Bates, Hastie & Tibshirani 2024): in `benchmarks/estimates.py`, on other collections, by this factor.
 WIDENING = 1.2
@@ -21,7 +18,7 @@ WIDENING = 1.2
 
 @dataclass(frozen=True)
 class Rival:
-    """What a simpler choice would give on the same queries, and how far the other one is ahead of it.
+    """A simpler choice measured on the same queries: its value, and the difference of the choice made from it.
 
     `name` is the choice by all queries; the value is that of the same choice made without the judging queries.
     """
@@ -30,16 +27,6 @@ class Rival:
     value: float
     ahead: float
     p_value: float
-
-
-def spelled_means(rows: Sequence[tuple[str, float, float, float]]) -> str:
-    """Return names with their means and intervals, for the description of a chart; of many, the first ones."""
-    named = [
-        f"{name} {value:.4f}" + (f" ({low:.4f} to {high:.4f})" if np.isfinite(low) else "")
-        for name, value, low, high in rows[:MOST_NAMED]
-    ]
-    more = f", and {len(rows) - MOST_NAMED:,} more" if len(rows) > MOST_NAMED else ""
-    return ", ".join(named) + more
 
 
 def interval_of(values: Doubles, gain: float = 0.0) -> tuple[float, float]:
@@ -59,15 +46,6 @@ def interval_of(values: Doubles, gain: float = 0.0) -> tuple[float, float]:
 
 
 def within_range(number: float, values: Doubles) -> float:
-    """Return the number, cut to between 0 and 1 if all values are, as those of most metrics."""
+    """Return the number, clipped to between 0 and 1 if all values are, as those of most metrics."""
     limited = np.nanmin(values, initial=0.0) >= 0 and np.nanmax(values, initial=0.0) <= 1
     return float(np.clip(number, 0.0, 1.0) if limited else number)
-
-
-def without_nan(value: Any) -> Any:
-    """Return plain JSON with None in place of NaN, which JSON does not have."""
-    if isinstance(value, dict):
-        return {name: without_nan(one) for name, one in value.items()}
-    if isinstance(value, list | tuple):
-        return [without_nan(one) for one in value]
-    return None if isinstance(value, float) and not np.isfinite(value) else value

@@ -1,4 +1,4 @@
-"""Paired comparisons of systems over the same queries: one pair, or all pairs of many systems at once."""
+"""Paired comparisons of systems over the same queries: differences, four tests, and Holm's correction."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ import numpy as np
 from rankwright.base.errors import InputError
 from rankwright.statistics.bootstrap import BLOCK, SAMPLES, sign_flip_p_values
 from rankwright.statistics.power import detectable_effect, queries_needed, t_limit
-from rankwright.statistics.significance import RANDOMISATION, TESTS, TESTS_OF_DIFFERENCES, holm
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -19,6 +18,11 @@ if TYPE_CHECKING:
 
     from rankwright.base.arrays import Doubles
 
+RANDOMISATION, T, WILCOXON, SIGN = "randomisation", "t", "wilcoxon", "sign"
+TESTS = (RANDOMISATION, T, WILCOXON, SIGN)
+
+MOST_EXACT = 13  # queries for which the signed-rank test tries all signs; as scipy's, which is exact up to
+MOST_EXACT_UNTIED = 50  # if no differences are zero or equal
 DECIMALS = 12  # of differences: below is rounding, which must not decide between better and worse
 
 
@@ -41,7 +45,7 @@ class Comparison:
 
 @dataclass(frozen=True)
 class PairComparison(Comparison):
-    """A comparison of two of several systems: `difference` is the mean of `one` minus that of `other`.
+    """A comparison of two of several systems: `difference` is the mean of `system` minus that of `other`.
 
     Parameters
     ----------
@@ -52,14 +56,14 @@ class PairComparison(Comparison):
     effect_size
         Cohen's d: the mean of the differences, divided by their standard deviation.
     superiority
-        The probability that `one` is better on a query; equal values count half.
+        The probability that `system` is better on a query; equal values count half.
     detectable
         The smallest difference that a t-test of these queries would have shown with probability 0.8.
     queries_needed
         The number of queries that would show the observed difference with probability 0.8.
     """
 
-    one: str
+    system: str
     other: str
     n_queries: int
     p_values: Mapping[str, float]
@@ -74,8 +78,8 @@ class PairComparison(Comparison):
         low, high = self.interval
         return replace(
             self,
-            one=self.other,
-            other=self.one,
+            system=self.other,
+            other=self.system,
             difference=-self.difference,
             interval=(-high, -low),
             better=self.worse,
@@ -87,11 +91,11 @@ class PairComparison(Comparison):
     def to_dict(self) -> dict[str, Any]:
         """Return the comparison as JSON values, the names of the systems first."""
         facts = asdict(self)
-        return {"one": facts.pop("one"), "other": facts.pop("other"), **facts}
+        return {"one": facts.pop("system"), "other": facts.pop("other"), **facts}
 
 
 @dataclass(frozen=True, eq=False)
-class Pairs:
+class PairedTests:
     """Comparisons of many pairs of systems; each column has one value per pair."""
 
     systems: tuple[str, ...]
@@ -106,52 +110,51 @@ class Pairs:
         return len(self.first)
 
     def __iter__(self) -> Iterator[PairComparison]:
-        return (self.at(place) for place in range(len(self)))
+        return map(self.at, range(len(self)))
 
-    def at(self, place: int) -> PairComparison:
-        """Return one of the comparisons."""
-        column = {name: values[place].item() for name, values in self.columns.items()}
+    def at(self, index: int) -> PairComparison:
+        """Return the comparison of a pair by its number."""
+        column = {name: values[index].item() for name, values in self.columns.items()}
         counts = {name: int(column.pop(name)) for name in ("better", "worse", "equal")}
-        p_values = {test: self.p_values[test][place].item() for test in TESTS}
+        p_values = {test: self.p_values[test][index].item() for test in TESTS}
         return PairComparison(
-            one=self.systems[self.first[place]],
-            other=self.systems[self.second[place]],
+            system=self.systems[self.first[index]],
+            other=self.systems[self.second[index]],
             n_queries=self.n_queries,
             interval=(column.pop("low"), column.pop("high")),
             p_value=p_values[RANDOMISATION],
             p_values=p_values,
-            corrected={test: self.corrected[test][place].item() for test in TESTS},
+            corrected={test: self.corrected[test][index].item() for test in TESTS},
             **counts,
             **column,
         )
 
-    def pair(self, one: str, other: str) -> PairComparison:
+    def pair(self, system: str, other: str) -> PairComparison:
         """Return the comparison of two systems, in either order."""
-        places = [self.systems.index(name) for name in (one, other)]
-        for (first, second), turned in ((places, False), (places[::-1], True)):
-            found = np.flatnonzero((self.first == first) & (self.second == second))
-            if len(found):
-                pair = self.at(int(found[0]))
+        numbers = [self.systems.index(name) for name in (system, other)]
+        for (first, second), turned in ((numbers, False), (numbers[::-1], True)):
+            matches = np.flatnonzero((self.first == first) & (self.second == second))
+            if len(matches):
+                pair = self.at(int(matches[0]))
                 return pair.turned() if turned else pair
-        raise InputError(f"{one} and {other} were not compared with each other.")
+        raise InputError(f"{system} and {other} were not compared with each other.")
 
 
 def compare_values(
-    one: Doubles, other: Doubles, *, level: float = 0.95, samples: int = SAMPLES, random_state: int = 0
+    first: Doubles, second: Doubles, *, level: float = 0.95, samples: int = SAMPLES, random_state: int = 0
 ) -> Comparison:
     """Compare two systems' values on the same queries; queries with NaN in either are ignored."""
-    if one.shape != other.shape:
-        raise InputError(f"Both systems need the same queries: one has {len(one)} values, the other {len(other)}.")
-    kept = ~np.isnan(one - other)
+    if first.shape != second.shape:
+        sizes = f"one has {len(first)} values, the other {len(second)}"
+        raise InputError(f"Both systems need the same queries: {sizes}.")
+    kept = ~np.isnan(first - second)
     if not kept.any():
         raise InputError("There is no query for which both systems have a value.")
-    values, places = np.array([one[kept], other[kept]]), np.arange(2)
-    (p_value,) = sign_flip_p_values(
-        values, places[:1], places[1:], samples=samples, random_state=random_state
-    ).tolist()
-    found = _columns(_differences(values, places[:1], places[1:]), level)
-    low, high, difference = (found[name].item() for name in ("low", "high", "difference"))
-    counts = (int(found[name].item()) for name in ("better", "worse", "equal"))
+    values, (row, other_row) = np.array([first[kept], second[kept]]), np.arange(2)[:, None]
+    (p_value,) = sign_flip_p_values(values, row, other_row, samples=samples, random_state=random_state).tolist()
+    columns = _columns(_differences(values, row, other_row), level)
+    low, high, difference = (columns[name].item() for name in ("low", "high", "difference"))
+    counts = (int(columns[name].item()) for name in ("better", "worse", "equal"))
     return Comparison(difference, (low, high), p_value, *counts)
 
 
@@ -164,7 +167,7 @@ def compare_pairs(
     level: float,
     random_state: int,
     tested: bool = True,
-) -> Pairs:
+) -> PairedTests:
     """Compare pairs of systems by their values: one row per system, one column per query, no NaN.
 
     Parameters
@@ -181,23 +184,24 @@ def compare_pairs(
         differences = _differences(values, first[start : start + step], second[start : start + step])
         columns.append(_columns(differences, level, n_pairs=len(first)))
         if tested and n_queries > 1:
-            tests.append({test: p_values(differences) for test, p_values in TESTS_OF_DIFFERENCES.items()})
+            tests.append({test: test_rows(differences) for test, test_rows in TESTS_OF_DIFFERENCES.items()})
     if tests:
         flips = sign_flip_p_values(values, first, second, random_state=random_state)
-        found = {RANDOMISATION: flips, **_joined(tests)}
+        p_values = {RANDOMISATION: flips, **_joined(tests)}
     else:
-        found = {test: np.full(len(first), np.nan) for test in TESTS}
-    corrected = {test: holm(found[test]) for test in TESTS}
-    return Pairs(tuple(systems), first, second, n_queries, _joined(columns), found, corrected)
+        p_values = {test: np.full(len(first), np.nan) for test in TESTS}
+    corrected = {test: holm(p_values[test]) for test in TESTS}
+    return PairedTests(tuple(systems), first, second, n_queries, _joined(columns), p_values, corrected)
 
 
-def corrected_together(several: Sequence[Pairs]) -> list[Pairs]:
+def corrected_together(families: Sequence[PairedTests]) -> list[PairedTests]:
     """Return comparisons with p-values corrected for the number of all together, such as those of all slices."""
-    ends = np.cumsum([len(one) for one in several])[:-1]
-    joined = {test: holm(np.concatenate([one.p_values[test] for one in several])) for test in TESTS}
+    ends = np.cumsum([len(family) for family in families])[:-1]
+    joined = {test: holm(np.concatenate([family.p_values[test] for family in families])) for test in TESTS}
     split = {test: np.split(values, ends) for test, values in joined.items()}
     return [
-        replace(one, corrected={test: split[test][place] for test in TESTS}) for place, one in enumerate(several)
+        replace(family, corrected={test: split[test][number] for test in TESTS})
+        for number, family in enumerate(families)
     ]
 
 
@@ -242,3 +246,61 @@ def _standard_deviations(differences: Doubles) -> Doubles:
     if differences.shape[1] == 1:
         return np.full(len(differences), np.nan)
     return np.where(np.ptp(differences, axis=1) == 0, 0.0, differences.std(axis=1, ddof=1))
+
+
+def t_p_values(differences: Doubles) -> Doubles:
+    """Return the two-sided p-value of the paired t-test for each row of differences."""
+    from scipy.stats import ttest_1samp
+
+    means, spreads = differences.mean(axis=1), np.ptp(differences, axis=1)
+    p_values = np.where(means == 0, 1.0, np.nan)  # differences that are all equal tell nothing of their error
+    varied = spreads > 0
+    if varied.any():
+        p_values[varied] = ttest_1samp(differences[varied], 0.0, axis=1).pvalue
+    return p_values
+
+
+def wilcoxon_p_values(differences: Doubles) -> Doubles:
+    """Return the two-sided p-value of Wilcoxon's signed-rank test for each row; differences of 0 are left out.
+
+    Like scipy's `wilcoxon` of each row alone: exact for few queries, normal approximation for many.
+    """
+    from scipy.stats import rankdata, wilcoxon
+
+    n_queries = differences.shape[1]
+    zeros = (differences == 0).sum(axis=1, keepdims=True)
+    ranks = rankdata(np.abs(differences), axis=1) - zeros  # zeros have the lowest ranks
+    if n_queries <= MOST_EXACT:
+        signed = np.vstack([np.sign(differences) * ranks, np.zeros(n_queries)])
+        pairs = np.arange(len(differences))
+        return sign_flip_p_values(signed, pairs, np.full(len(pairs), len(pairs)), samples=2**n_queries)
+    p_values = np.ones(len(differences))
+    untied = (zeros[:, 0] == 0) & (np.sort(ranks, axis=1) == np.arange(1, n_queries + 1)).all(axis=1)
+    exact = untied & (n_queries <= MOST_EXACT_UNTIED)
+    asymptotic = ~exact & (zeros[:, 0] < n_queries)
+    if exact.any():
+        p_values[exact] = wilcoxon(differences[exact], axis=1, method="exact").pvalue
+    if asymptotic.any():
+        p_values[asymptotic] = wilcoxon(differences[asymptotic], axis=1, method="approx").pvalue
+    return p_values
+
+
+def sign_p_values(differences: Doubles) -> Doubles:
+    """Return the two-sided p-value of the sign test, a binomial test of better and worse queries, for each row."""
+    from scipy.stats import binom
+
+    better, worse = (differences > 0).sum(axis=1), (differences < 0).sum(axis=1)
+    return np.asarray(np.minimum(1.0, 2.0 * binom.cdf(np.minimum(better, worse), better + worse, 0.5)))
+
+
+def holm(p_values: Doubles) -> Doubles:
+    """Return p-values corrected for their number by Holm's step-down method; NaN stays, and is not counted."""
+    corrected = np.full(len(p_values), np.nan)
+    known = np.flatnonzero(~np.isnan(p_values))
+    order = known[np.argsort(p_values[known], kind="stable")]
+    steps = np.arange(len(order), 0, -1) * p_values[order]
+    corrected[order] = np.minimum(1.0, np.maximum.accumulate(steps))
+    return corrected
+
+
+TESTS_OF_DIFFERENCES = {T: t_p_values, WILCOXON: wilcoxon_p_values, SIGN: sign_p_values}

@@ -1,4 +1,4 @@
-"""What a paired t-test can show: the smallest difference of some queries, and the queries for some difference."""
+"""Statistical power of a paired t-test: the smallest detectable difference, and the queries that one needs."""
 
 from __future__ import annotations
 
@@ -48,10 +48,10 @@ def queries_needed(effects: Doubles, *, level: float, power: float = POWER) -> D
     sizes = np.arange(2.0, MOST_TABULATED + 1.0)
     tabulated = detectable_effect(sizes, level=level, power=power)
     effects = np.abs(effects)
-    place = len(sizes) - np.searchsorted(tabulated[::-1], effects, side="right")
+    index = len(sizes) - np.searchsorted(tabulated[::-1], effects, side="right")
     limit = ndtri((1.0 + level) / 2.0)
     with np.errstate(divide="ignore"):
         # Guenther (1981)
         many = np.ceil(((limit + ndtri(power)) / effects) ** 2 + limit**2 / 2.0)
-    needed = np.where(place < len(sizes), sizes[np.minimum(place, len(sizes) - 1)], many)
+    needed = np.where(index < len(sizes), sizes[np.minimum(index, len(sizes) - 1)], many)
     return np.where(np.isnan(effects), np.nan, needed)

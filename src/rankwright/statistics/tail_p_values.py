@@ -52,8 +52,8 @@ def tail_p_values(differences: Doubles, *, random_state: int, rounding: float) -
             totals[pair] += np.exp(normal[pair] - tilts[pair] * sums[reached]).sum()
     fewest = 2.0 ** (1.0 - (sizes > 0).sum(axis=1))  # only the observed signs, and all of them turned
     all_agree = observed >= sizes.sum(axis=1) - rounding / scale
-    found = np.where(all_agree, np.minimum(fewest, 1.0), np.clip(2.0 * totals / n_draws, fewest, 1.0))
-    return np.asarray(found, dtype=np.float64)
+    estimates = np.clip(2.0 * totals / n_draws, fewest, 1.0)
+    return np.asarray(np.where(all_agree, np.minimum(fewest, 1.0), estimates), dtype=np.float64)
 
 
 def _tilts(sizes: Doubles, observed: Doubles) -> Doubles:

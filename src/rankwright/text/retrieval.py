@@ -46,7 +46,7 @@ class FieldStatistics(NamedTuple):
 
 
 class TermWeights(NamedTuple):
-    """The numbers of a model's formula, one row per field; see `native/include/rankwright/retrieval.hpp`."""
+    """The numbers of a model's formula, one row per field; see `native/text/retrieval.hpp`."""
 
     weights: Doubles
     scales: Doubles

@@ -1,4 +1,4 @@
-"""Tries every combination of a few values of parameters."""
+"""Grid search: tries every combination of a few values of parameters."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
     from rankwright.rankers.ranker import Ranker
     from rankwright.training.workers import OnRound
-    from rankwright.tuning.judging_queries import Part
-    from rankwright.tuning.trials import Curve
+    from rankwright.tuning.judging_queries import JudgingPart
+    from rankwright.tuning.trials import RoundsCurve
 
     Grid = Mapping[str, Sequence[Any]]
 
@@ -39,7 +39,7 @@ def settings_of(ranker: Ranker, grid: Grid | None = None) -> list[dict[str, Any]
 def try_settings(
     ranker: Ranker,
     settings: Sequence[Mapping[str, Any]],
-    parts: Sequence[Part],
+    parts: Sequence[JudgingPart],
     *,
     workers: int | None = None,
     on_fit: Callable[[], None] = lambda: None,
@@ -50,7 +50,7 @@ def try_settings(
     at_once = min(workers or threads, len(tasks))
     n_threads = max(1, threads // at_once)
 
-    def fit(task: tuple[Mapping[str, Any], Part], on_round: OnRound) -> tuple[Curve, float]:
+    def fit(task: tuple[Mapping[str, Any], JudgingPart], on_round: OnRound) -> tuple[RoundsCurve, float]:
         started = monotonic()
         setting, part = task
         curve = judged_curve(configured(ranker, {**setting, "n_jobs": n_threads}), part, on_round)
@@ -63,7 +63,7 @@ def try_settings(
     ]
 
 
-def _trial(number: int, setting: Mapping[str, Any], fits: Sequence[tuple[Curve, float]]) -> Trial:
+def _trial(number: int, setting: Mapping[str, Any], fits: Sequence[tuple[RoundsCurve, float]]) -> Trial:
     rounds, value, values = best_rounds([curve for curve, _ in fits])
     return Trial(setting, rounds, value, values, number=number, seconds=sum(seconds for _, seconds in fits))
 

@@ -1,4 +1,4 @@
-"""How settings are compared: which queries they are fitted on, and which ones judge them."""
+"""Protocols of tuning: which queries settings are fitted on, and which ones judge them."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from rankwright.base.errors import InputError
+from rankwright.base.wording import listed
 from rankwright.data.alignment import aligned
 from rankwright.data.splitting import concat
 from rankwright.training.sampling import fold_queries
@@ -25,43 +26,44 @@ FOLDS = 4  # number of folds of the protocol "out-of-fold"
 SEED = 0  # seed of these folds
 
 
-class Part(NamedTuple):
+class JudgingPart(NamedTuple):
     """The queries that a setting is fitted on, and those that it is evaluated on."""
 
     train: TrainingSet
     judges: TrainingSet
 
 
-class Plan(NamedTuple):
+class JudgingPlan(NamedTuple):
     """The parts that choose the setting, and the data for the final fit with it."""
 
-    parts: Sequence[Part]
+    parts: Sequence[JudgingPart]
     final: TrainingSet
 
 
 @dataclass(frozen=True)
 class Protocol:
-    """How settings are chosen: how the training and validation data are divided, and into how many parts."""
+    """How settings are chosen: how training and validation data are split, and into how many parts."""
 
-    plan: Callable[[Judged, Judged | None], Plan]
+    plan: Callable[[Judged, Judged | None], JudgingPlan]
     n_parts: int
 
 
-def by_validation(train: Judged, valid: Judged | None) -> Plan:
+def by_validation(train: Judged, valid: Judged | None) -> JudgingPlan:
     """Fit on the training part and evaluate on the validation part; the final fit uses the training part."""
     if valid is None:
         raise InputError("Choosing a setting on validation needs a validation part; 'out-of-fold' does not.")
-    learned_from = TrainingSet.of(train)
-    return Plan([Part(learned_from, TrainingSet.of(valid))], final=learned_from)
+    fitted_on = TrainingSet.of(train)
+    return JudgingPlan([JudgingPart(fitted_on, TrainingSet.of(valid))], final=fitted_on)
 
 
-def out_of_fold(train: Judged, valid: Judged | None) -> Plan:
+def out_of_fold(train: Judged, valid: Judged | None) -> JudgingPlan:
     """Cross-validate over the queries of both parts; the final fit uses both."""
     both = TrainingSet.of(train)
     if valid is not None:  # equal query ids in the two parts need not be the same query
         other = aligned(TrainingSet.of(valid).data, both.data)
         both = TrainingSet(concat(both.data, other, shared_queries="separate"))
-    return Plan([Part(*fold) for fold in fold_queries(both, FOLDS, np.random.default_rng(SEED))], final=both)
+    folds = fold_queries(both, FOLDS, np.random.default_rng(SEED))
+    return JudgingPlan([JudgingPart(*fold) for fold in folds], final=both)
 
 
 PROTOCOLS = {VALIDATION: Protocol(by_validation, 1), OUT_OF_FOLD: Protocol(out_of_fold, FOLDS)}
@@ -75,5 +77,5 @@ def default_protocol(*, has_validation: bool) -> str:
 def find_protocol(name: str) -> Protocol:
     """Return the protocol of that name."""
     if name not in PROTOCOLS:
-        raise InputError(f"There is no tuning protocol {name!r}; choose {' or '.join(map(repr, PROTOCOLS))}.")
+        raise InputError(f"There is no tuning protocol {name!r}; choose {listed(PROTOCOLS)}.")
     return PROTOCOLS[name]

@@ -1,4 +1,4 @@
-"""Studies of Optuna: kept in memory, or in a file that a later search goes on with."""
+"""Studies of Optuna: kept in memory, or in a file from which a later search resumes."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from rankwright.rankers.parameters.search_space import Space
     from rankwright.rankers.ranker import Ranker
-    from rankwright.tuning.judging_queries import Plan
+    from rankwright.tuning.judging_queries import JudgingPlan
 
 NAME = "rankwright"  # of the study, and of the attribute that says what it searches
 
@@ -57,9 +57,9 @@ def quiet() -> Iterator[None]:
 
 
 def purpose_of(
-    ranker: Ranker, space: Mapping[str, Space], plan: Plan, protocol: str, **options: Any
+    ranker: Ranker, space: Mapping[str, Space], plan: JudgingPlan, protocol: str, **options: Any
 ) -> dict[str, Any]:
-    """Return all that the results of a search depend on, as plain JSON."""
+    """Return everything that the results of a search depend on, as JSON values."""
     settings = {name: repr(value) for name, value in ranker.get_params(deep=False).items() if name not in space}
     facts = {
         "rankwright": __version__,
@@ -67,7 +67,7 @@ def purpose_of(
         "ranker": ranker.name,
         "metric": str(ranker.metric),
         "settings": {name: text for name, text in settings.items() if name not in ("n_jobs", "metric")},
-        "space": {name: str(one) for name, one in space.items()},
+        "space": {name: str(range_) for name, range_ in space.items()},
         "protocol": protocol,
         **options,
     }
@@ -167,10 +167,10 @@ def _not_ours(path: Path) -> str:
     return f"{path} is not the storage file of a search, or is damaged: choose another file, or delete this one."
 
 
-def _require_same(path: Path, wanted: Mapping[str, Any], found: Any) -> None:
-    if not isinstance(found, dict):
+def _require_same(path: Path, wanted: Mapping[str, Any], stored: Any) -> None:
+    if not isinstance(stored, dict):
         raise InputError(_not_ours(path))
-    different = [name for name in {**wanted, **found} if name not in found or found[name] != wanted.get(name)]
+    different = [name for name in {**wanted, **stored} if name not in stored or stored[name] != wanted.get(name)]
     if different:
         raise InputError(
             f"The storage file {path} belongs to a search that differs in {' and '.join(different)}: "
@@ -178,7 +178,7 @@ def _require_same(path: Path, wanted: Mapping[str, Any], found: Any) -> None:
         )
 
 
-def _fingerprint(plan: Plan) -> str:
+def _fingerprint(plan: JudgingPlan) -> str:
     """Return a hash of the documents to learn from and of those that judge."""
     digest = hashlib.sha256()
     for data in (plan.final.data, *(part.judges.data for part in plan.parts)):

@@ -1,4 +1,4 @@
-"""How much of the best setting's value is luck: the more settings are compared, the more the winner's value is.
+"""Corrects the best setting's value for selection bias.
 
 The choice is repeated on resampled queries and judged by the queries left out (bootstrap bias corrected
 cross-validation: Tsamardinos, Greasidou & Borboudakis 2018). Nothing is fitted again.
@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rankwright.base.wording import counted, said_p_value
-from rankwright.statistics.intervals import LEVEL, Rival, interval_of, without_nan
+from rankwright.base.wording import counted, difference, interval, metric_value, percent, said_p_value
+from rankwright.reports.blocks import Text
+from rankwright.reports.result import Result
+from rankwright.statistics.intervals import LEVEL, Rival, interval_of
 from rankwright.statistics.paired_tests import compare_values
 from rankwright.tuning.trials import COMPLETE
 
@@ -27,84 +29,85 @@ SIGNIFICANT = 0.05  # p-value below which the search clearly beats the ranker's 
 BLOCK = 100  # resamples drawn together; limits memory
 
 
-@dataclass(frozen=True)
-class Correction:
-    """The winner's value without the luck of having been chosen.
+@dataclass(frozen=True, repr=False)
+class Correction(Result):
+    """The value of the best setting, corrected for selection bias.
 
     Parameters
     ----------
     metric
         The metric.
     chosen
-        The winner's value, on the queries that chose it.
+        The best setting's value, on the queries that chose it.
     value, interval
         The value to expect of a setting chosen like this on queries that did not choose it, with its confidence
         interval.
-    luck
+    selection_bias
         The difference: `chosen - value`.
     settings, queries
         The number of complete trials, each of which has its own setting, and of the queries that judged.
     default
-        The ranker's own setting on the same queries, which nothing has chosen, and how far a chosen setting is
-        ahead of it; None if it was not tried.
+        The ranker's own setting on the same queries, which is free of selection bias, and how far a chosen setting
+        is ahead of it; None if it was not tried.
     """
 
     metric: str
     chosen: float
     value: float
     interval: tuple[float, float]
-    luck: float
+    selection_bias: float
     settings: int
     queries: int
     default: Rival | None
 
-    def __str__(self) -> str:
-        low, high = self.interval
+    @property
+    def summary(self) -> str:
+        """The value to expect, and the bias of the best setting's value."""
         return (
-            f"{self.metric} {self.value:.4f} on new queries, {LEVEL:.0%} interval {low:.4f} to {high:.4f}; "
-            f"{self.luck:.4f} of the winner's {self.chosen:.4f} is luck of choosing from "
-            f"{counted(self.settings, 'complete trial')} on {counted(self.queries, 'query')}"
+            f"Expected: {self.metric} {metric_value(self.value)} on new queries, {percent(LEVEL)} interval "
+            f"{interval(*self.interval)}; {metric_value(self.selection_bias)} of the best setting's "
+            f"{metric_value(self.chosen)} is selection bias, from choosing among "
+            f"{counted(self.settings, 'complete trial')} on {counted(self.queries, 'query')}."
         )
 
-    def sentences(self) -> Iterator[str]:
-        """Yield the winner's value without luck, and how it compares with the ranker's own setting."""
-        yield f"Expected: {self}."
+    def blocks(self) -> Iterator[Text]:
+        """Yield how the value compares with that of the ranker's own setting."""
         if self.default is None:
             return
-        value, ahead, p = self.default.value, self.default.ahead, self.default.p_value
-        if self.chosen == value:
-            yield f"No setting is better than the ranker's own, {value:.4f}."
+        own = metric_value(self.default.value)
+        if self.chosen == self.default.value:
+            yield Text(f"No setting is better than the ranker's own, {own}.")
             return
+        ahead, p = self.default.ahead, self.default.p_value
         verdict = "beats" if ahead > 0 and p < SIGNIFICANT else "does not clearly beat"
-        yield (
-            f"The search {verdict} the ranker's own setting, {value:.4f} on the same queries: {ahead:+.4f} "
-            f"without luck, {said_p_value(p)}."
+        yield Text(
+            f"The search {verdict} the ranker's own setting, {own} on the same queries: {difference(ahead)} after "
+            f"the correction, {said_p_value(p)}."
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the correction as plain JSON; null for what no query tells."""
-        rival = None if self.default is None else vars(self.default)
-        facts: dict[str, Any] = without_nan({**vars(self), "default": rival})
-        return facts
+        """Return the correction as JSON values; null for unknown values."""
+        facts = super().to_dict()
+        # The key in JSON is older than the name of the field, and programs read it.
+        return {("luck" if name == "selection_bias" else name): value for name, value in facts.items()}
 
 
 def corrected(metric: str, trials: Sequence[Trial], best: Trial, baseline: Trial | None) -> Correction:
-    """Return the value of the best trial without the luck of choosing it.
+    """Return the value of the best trial, corrected for selection bias.
 
     Pruned trials take no part: they were clearly worse on the queries that they saw.
     """
-    rivals = [one.values for one in trials if one.state == COMPLETE and one.values is not None]
-    table = np.array(rivals)
+    table = np.array([each.values for each in trials if each.state == COMPLETE and each.values is not None])
     judging = ~np.any(np.isnan(table), axis=0)
     winner = np.full(len(judging), np.nan) if best.values is None else best.values
     expected = np.full(len(judging), np.nan)
     expected[judging] = out_of_bag(table[:, judging])
-    luck = _mean(winner[judging]) - _mean(expected[judging]) if len(table) > 1 else 0.0
-    value = best.value - luck
+    bias = _mean(winner[judging]) - _mean(expected[judging]) if len(table) > 1 else 0.0
+    value = best.value - bias
     gain = value - _mean(expected[judging])  # parts of different size count alike, queries do not
     default = None if baseline is None else _default(baseline, best, value, expected)
-    interval = interval_of(expected, 0.0 if np.isnan(gain) else gain)
-    return Correction(metric, best.value, value, interval, luck, len(table), int(judging.sum()), default)
+    limits = interval_of(expected, 0.0 if np.isnan(gain) else gain)
+    return Correction(metric, best.value, value, limits, bias, len(table), int(judging.sum()), default)
 
 
 def out_of_bag(table: Doubles, *, resamples: int = RESAMPLES, random_state: int = 0) -> Doubles:
@@ -133,8 +136,8 @@ def _default(baseline: Trial, best: Trial, value: float, expected: Doubles) -> R
         return Rival("the ranker's own setting", baseline.value, 0.0, 1.0)
     if baseline.values is None or np.isnan(expected - baseline.values).all():
         return Rival("the ranker's own setting", baseline.value, np.nan, np.nan)
-    found = compare_values(expected, baseline.values)
-    return Rival("the ranker's own setting", baseline.value, value - baseline.value, found.p_value)
+    p_value = compare_values(expected, baseline.values).p_value
+    return Rival("the ranker's own setting", baseline.value, value - baseline.value, p_value)
 
 
 def _mean(values: Doubles) -> float:

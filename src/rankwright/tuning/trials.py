@@ -1,4 +1,4 @@
-"""The value of a setting of a ranker: its curve over rounds on the queries that judge."""
+"""Trials: a setting of a ranker, and its value by its curve over rounds on the judging queries."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from rankwright.data.ranking import Ranking
+from rankwright.rankers.parameters.spelling import spelled
 from rankwright.training.history import smoothed, smoothing_window
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from rankwright.rankers.ranker import Ranker
     from rankwright.training.history import Round
     from rankwright.training.workers import OnRound
-    from rankwright.tuning.judging_queries import Part
+    from rankwright.tuning.judging_queries import JudgingPart
 
 COMPLETE, PRUNED, FAILED = "complete", "pruned", "failed"
 
@@ -35,9 +36,9 @@ class Trial:
     values
         The same for every judging query, part by part; only those of the first parts if it was pruned.
     state
-        `"complete"`; `"pruned"` if some parts sufficed to tell that another setting is better; or `"failed"`.
+        `"complete"`; `"pruned"` if the first parts showed that another setting is better; or `"failed"`.
     number
-        Its place among all trials, from 0.
+        Its number among all trials, from 0.
     seconds
         How long its fits took.
     reason
@@ -54,12 +55,24 @@ class Trial:
     reason: str = field(default="", repr=False, compare=False)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the trial as plain JSON."""
+        """Return setting and value as JSON values."""
         result = {"parameters": dict(self.parameters), "rounds": self.rounds, "value": self.value}
         return result if self.state == COMPLETE else {**result, "state": self.state}
 
+    def details(self) -> dict[str, Any]:
+        """Return all but the values of queries as JSON values; settings are spelled as on the command line."""
+        return {
+            "number": self.number,
+            "state": self.state,
+            "parameters": {name: spelled(value) for name, value in self.parameters.items()},
+            "rounds": self.rounds,
+            "value": self.value,
+            "seconds": self.seconds,
+            **({"reason": self.reason} if self.reason else {}),
+        }
 
-class Curve(NamedTuple):
+
+class RoundsCurve(NamedTuple):
     """The metric after every round of a fit: its mean, and a row of one value per judging query.
 
     There is a single row if the model cannot be judged before its last round.
@@ -70,12 +83,12 @@ class Curve(NamedTuple):
     converging: bool
 
     def values_at(self, rounds: slice) -> Doubles:
-        """Return each query's mean over these rounds; a fit that ended early stays where it was."""
-        places = np.minimum(np.arange(rounds.start, rounds.stop), len(self.values) - 1)
-        return np.asarray(self.values[places].mean(axis=0))
+        """Return each query's mean over these rounds; a fit that ended early keeps its last value."""
+        rows = np.minimum(np.arange(rounds.start, rounds.stop), len(self.values) - 1)
+        return np.asarray(self.values[rows].mean(axis=0))
 
 
-class Choice(NamedTuple):
+class SettingChoice(NamedTuple):
     """The best number of rounds, the smoothed mean of the metric there, and the same for every query."""
 
     rounds: int
@@ -83,25 +96,25 @@ class Choice(NamedTuple):
     values: Doubles
 
 
-def judged_curve(ranker: Ranker, part: Part, on_round: OnRound) -> Curve:
+def judged_curve(ranker: Ranker, part: JudgingPart, on_round: OnRound) -> RoundsCurve:
     """Fit a ranker on the training queries of a part, and return its curve on the judging ones."""
     rows: list[Doubles] = []
 
-    def keep(this: Round) -> None:
-        if this.values is not None:
-            rows.append(this.values)
-        on_round(this)
+    def keep(round_: Round) -> None:
+        if round_.values is not None:
+            rows.append(round_.values)
+        on_round(round_)
 
     history = ranker.fit(part.train, validation=part.judges, on_round=keep).history_
     if len(rows) != len(history):  # a pool, which is judged as a whole
         judges = part.judges.data
         ranking = Ranking.of(ranker.predict(judges), judges.groups, n_jobs=ranker.n_jobs)
         rows = [ranker.metric.per_query(judges.y, ranking, n_jobs=ranker.n_jobs)]
-    return Curve(history.validation, np.array(rows), history.converging)
+    return RoundsCurve(history.validation, np.array(rows), history.converging)
 
 
-def best_rounds(curves: Sequence[Curve]) -> Choice:
-    """Return the best number of rounds of a setting by its curves on some parts.
+def best_rounds(curves: Sequence[RoundsCurve]) -> SettingChoice:
+    """Return the best number of rounds of a setting by its curves on several parts.
 
     The curve of a setting is the mean over parts of the ranker's metric after each round. It is smoothed, because
     on a few dozen queries differences between single rounds are mostly noise. Its maximum gives the value and the
@@ -115,19 +128,19 @@ def best_rounds(curves: Sequence[Curve]) -> Choice:
         smooth = smoothed(mean)
         best = int(np.argmax(smooth))
         value, window = float(smooth[best]), smoothing_window(len(mean), best)
-    return Choice(best + 1, value, np.concatenate([curve.values_at(window) for curve in curves]))
+    return SettingChoice(best + 1, value, np.concatenate([curve.values_at(window) for curve in curves]))
 
 
 def mean_curve(curves: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
     """Return the mean of curves; a curve that ended early is extended by its last value."""
     longest = max(map(len, curves))
-    held = [np.pad(curve, (0, longest - len(curve)), mode="edge") for curve in curves]
-    return np.asarray(np.mean(held, axis=0))
+    extended = [np.pad(curve, (0, longest - len(curve)), mode="edge") for curve in curves]
+    return np.asarray(np.mean(extended, axis=0))
 
 
 def best_of(trials: Sequence[Trial]) -> Trial:
     """Return the complete trial with the highest value; the first one if several are equal."""
-    return max((one for one in trials if one.state == COMPLETE), key=lambda trial: trial.value)
+    return max((trial for trial in trials if trial.state == COMPLETE), key=lambda trial: trial.value)
 
 
 def configured(ranker: Ranker, parameters: Mapping[str, Any]) -> Ranker:

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from properties import examples
-from rankwright.cli.options.config_files import as_text, read_config
+from rankwright.cli.options.config import as_text, read_config
 from rankwright.models import load
 
 TOML = """\
@@ -168,4 +168,4 @@ values = st.recursive(
 @given(st.dictionaries(texts, values, max_size=4))
 def test_toml_is_read_as_it_was_written(tmp_path_factory, options):
     path = tmp_path_factory.getbasetemp() / "any.toml"
-    assert tomllib.loads(as_text(path, options)) == options
+    assert tomllib.loads(as_text(options, path)) == options

@@ -22,11 +22,12 @@ def test_all_pairs(run, fold, systems):
     code, out, _ = run("compare", *systems, "--data", fold / "test.txt", "--metrics", "ndcg@10")
     assert code == 0
     assert "ndcg@10" in out.splitlines()[0]
-    for title in ("p (Holm)", "detectable", "Wilcoxon", "randomisation"):
+    for title in ("p (Holm)", "detectable", "effect size"):
         assert title in out
     found = run("compare", *systems, "--data", fold / "test.txt", "--json").json
     assert [len(found["pairs"][metric]) for metric in ("ndcg@10", "map")] == [3, 3]
     assert found["correction"] == "holm"
+    assert {"t", "wilcoxon", "sign", "randomisation"} <= set(found["pairs"]["map"][0]["corrected"])
 
 
 def test_a_baseline(run, refuse, fold, systems):

@@ -13,7 +13,7 @@ from rankwright.papers.framework.experiment import Claim, Experiment, Paper, Pic
 from rankwright.papers.framework.figures import means
 from rankwright.papers.framework.generated import GeneratedWeb
 from rankwright.papers.framework.measures import PerQuery
-from rankwright.papers.framework.systems import Fitted, OneFeature
+from rankwright.papers.framework.systems import FittedSystem, OneFeature
 
 
 @pytest.fixture(autouse=True)
@@ -24,7 +24,7 @@ def in_empty_folder(tmp_path, monkeypatch):
 @pytest.fixture
 def small(monkeypatch):
     """Make every name that of a small paper: two systems on two trials."""
-    systems = {"AdaRank": Fitted(rw.AdaRank(rounds=3)), "feature": OneFeature(1)}
+    systems = {"AdaRank": FittedSystem(rw.AdaRank(rounds=3)), "feature": OneFeature(1)}
     experiment = Experiment(
         "small",
         "Two folds.",
@@ -43,7 +43,7 @@ def test_the_table_the_page_and_what_is_kept(small, run, tmp_path):
     first = run("reproduce", "small-2026", "--report", "page.html")
     assert first.code == 0, first.err
     assert "AdaRank is better" in first.out
-    assert "2 published numbers and claims of Nobody 2026" in first.err
+    assert first.out.startswith("2 published numbers and claims of Nobody 2026")
     page = (tmp_path / "page.html").read_text()
     for text in ("A small paper", "it is too high", "Figure 1. AdaRank is better.", "Two folds."):
         assert text in page

@@ -30,7 +30,7 @@ def test_generated_text(run, few, tmp_path):
     assert "against BM25" in out
     assert "rankwright search --searcher" in out
     assert "rankwright text demo" in report.read_text()
-    best = out.splitlines()[1].split()[0]
+    best = out.partition("\nsystem ")[2].splitlines()[1].split()[0]
     searcher = Searcher.load(tmp_path / "i")
     assert searcher.candidates == 30
     assert searcher.retrieval == Dirichlet(500.0)

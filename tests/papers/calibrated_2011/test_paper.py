@@ -9,11 +9,12 @@ from rankwright.papers.calibrated_2011.diversity import _falls, _low
 from rankwright.papers.calibrated_2011.paper import BASELINES, CPC, OWN, PAPER, SHRUNK, TABLE_2, _above_at
 from rankwright.papers.calibrated_2011.pools import Calibrations, Ensembles, calibrated_members
 from rankwright.papers.framework.claims import not_worse
-from rankwright.papers.framework.experiment import Setup, Trial
+from rankwright.papers.framework.experiment import DataTrial, Setup
+from rankwright.papers.framework.measurements import Measurements
 from rankwright.papers.framework.reproduce import reproduce
-from rankwright.papers.framework.results import NO_DATA, NOT_SHOWN, OPPOSITE, REACHED, Results
+from rankwright.papers.framework.rows import NO_DATA, NOT_SHOWN, OPPOSITE, REACHED
 from rankwright.papers.framework.sources import COLLECTIONS
-from rankwright.training.calibration.sigmoid import CLASS_PROBABILITY
+from rankwright.training.calibration.calibrations import CLASS_PROBABILITY
 from shared_data import SHARED, needs_shared_data
 
 SMALL = {"leaves": (3,), "terms": (2,), "rounds_tried": (2, 5), "exponents": (0.0, 100.0)}
@@ -28,7 +29,7 @@ def part(seed, n_features=45, n_queries=8):
 
 @pytest.fixture(scope="module")
 def trial():
-    return Trial("Fold1", part(1), part(2), part(3))
+    return DataTrial("Fold1", part(1), part(2), part(3))
 
 
 @pytest.fixture(scope="module")
@@ -129,7 +130,9 @@ def test_settings_are_the_papers():
 
 def results_of(values, name="ndcg@10"):
     """Return results of one trial."""
-    return Results(("Fold1",), {(model, name, "Fold1"): np.asarray(one, float) for model, one in values.items()})
+    return Measurements(
+        ("Fold1",), {(model, name, "Fold1"): np.asarray(one, float) for model, one in values.items()}
+    )
 
 
 def test_not_worse_is_refuted_by_a_clearly_better_model():
@@ -145,7 +148,7 @@ def test_above_at_counts_truncation_levels():
         values = {(name, k): 0.5 for name in BASELINES for k in (1, 2, 3)}
         values |= {("own", k): 0.5 + one for k, one in zip((1, 2, 3), ahead, strict=True)}
         arrays = {(name, f"ndcg@{k}", "Fold1"): np.array([value]) for (name, k), value in values.items()}
-        return _above_at("own", (1, 2, 3))(Results(("Fold1",), arrays)).state
+        return _above_at("own", (1, 2, 3))(Measurements(("Fold1",), arrays)).state
 
     assert state((0.1, 0.1, 0.1)) == REACHED
     assert state((0.1, -0.1, 0.1)) == NOT_SHOWN
@@ -158,7 +161,7 @@ def test_overfitting_is_a_fall_with_rounds():
     curves = {"down": (early, early - 0.1), "up": (early, early + 0.1)}
     arrays = {(model, "ndcg@10 by round", "Fold1"): np.array(one) for model, one in curves.items()}
     arrays |= {(model, "rounds", "Fold1"): np.array([10.0, 500.0]) for model in curves}
-    results = Results(("Fold1",), arrays)
+    results = Measurements(("Fold1",), arrays)
     assert _falls("down", 10, 500)(results).state == REACHED
     assert _falls("up", 10, 500)(results).state == OPPOSITE
 
@@ -168,7 +171,7 @@ def test_a_low_number_of_rounds(chosen, state):
     names = ("Fold1", "Fold2", "Fold3")
     arrays = {("ensemble", "T", name): np.array([float(one)]) for name, one in zip(names, chosen, strict=True)}
     arrays |= {("ensemble", "c", name): np.array([100.0]) for name in names}
-    assert _low(Results(names, arrays)).state == state
+    assert _low(Measurements(names, arrays)).state == state
 
 
 @needs_shared_data

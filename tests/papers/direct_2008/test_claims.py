@@ -13,7 +13,8 @@ from rankwright.papers.framework.claims import (
     fewer_errors,
     never_below,
 )
-from rankwright.papers.framework.results import NOT_SHOWN, OPPOSITE, REACHED, Results
+from rankwright.papers.framework.measurements import Measurements
+from rankwright.papers.framework.rows import NOT_SHOWN, OPPOSITE, REACHED
 
 
 def results(**measured):
@@ -23,7 +24,7 @@ def results(**measured):
         for model, kept in measured.items()
         for name, v in kept.items()
     }
-    return Results(("t",), arrays)
+    return Measurements(("t",), arrays)
 
 
 def many(mean, *, seed=0, n=60):

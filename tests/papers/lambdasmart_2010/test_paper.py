@@ -11,19 +11,26 @@ import rankwright as rw
 from rankwright.metrics import as_metric
 from rankwright.models import FeatureScorer
 from rankwright.papers.framework.catalogue import find_paper
-from rankwright.papers.framework.experiment import Setup, Trial
+from rankwright.papers.framework.experiment import DataTrial, Setup
+from rankwright.papers.framework.figures import by_size
+from rankwright.papers.framework.measurements import Measurements
 from rankwright.papers.framework.reproduce import reproduce
-from rankwright.papers.framework.results import NOT_SHOWN, OPPOSITE, REACHED, Results
-from rankwright.papers.framework.systems import BestFeature
+from rankwright.papers.framework.rows import NOT_SHOWN, OPPOSITE, REACHED
+from rankwright.papers.framework.systems import BestFeatureSystem
 from rankwright.papers.lambdasmart_2010 import adaptation
-from rankwright.papers.lambdasmart_2010.generated_data import Adaptation, Market, Polynomial, Sizes, WebSearch
+from rankwright.papers.lambdasmart_2010.generated_data import (
+    Adaptation,
+    PolynomialData,
+    Sizes,
+    WebMarket,
+    WebSearch,
+)
 from rankwright.papers.lambdasmart_2010.paper import LABELS
 from rankwright.papers.lambdasmart_2010.systems import (
     TREES,
     ByTrees,
     as_accurate,
     by_trees,
-    curves,
     fewer_trees,
     mcrank,
     more_accurate,
@@ -33,11 +40,11 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 TINY = Sizes(12, 6, 8)
-SMALL = Market(n_features=20, n_factors=5, n_documents=10)
+SMALL = WebMarket(n_features=20, n_factors=5, n_documents=10)
 
 
 @pytest.fixture(scope="module")
-def adapted() -> tuple[Trial, dict]:
+def adapted() -> tuple[DataTrial, dict]:
     others = tuple((name, SMALL.shifted(0.5, seed), 12) for seed, name in enumerate(adaptation.LANGUAGES))
     trial = Adaptation("tiny", TINY, SMALL, others).trial("1")
     trees = rw.LambdaMART(rounds=3, max_leaves=4)
@@ -45,7 +52,7 @@ def adapted() -> tuple[Trial, dict]:
     return trial, adaptation.Adapted(network, network, trees, "ndcg@10")(trial, 1)
 
 
-@pytest.mark.parametrize("source", [Polynomial(TINY, n_documents=10), WebSearch(TINY, SMALL)])
+@pytest.mark.parametrize("source", [PolynomialData(TINY, n_documents=10), WebSearch(TINY, SMALL)])
 def test_generated_parts_are_the_same_every_time_and_share_no_documents(source) -> None:
     first, again = source.trial("1"), source.trial("1")
     parts = (first.train, first.valid, first.test)
@@ -59,7 +66,7 @@ def test_generated_parts_are_the_same_every_time_and_share_no_documents(source) 
 
 
 def test_a_market_has_queries_of_about_26_documents_and_labels_of_web_search() -> None:
-    data = Market().sample(600, seed=9)
+    data = WebMarket().sample(600, seed=9)
     assert data.n_features == 100
     assert abs(data.groups.sizes.mean() - 26) < 1
     shares = np.bincount(data.y.astype(int)) / len(data.y)
@@ -75,7 +82,7 @@ def test_markets_differ_more_the_more_they_are_shifted() -> None:
 
 
 def test_bm25_of_a_market_is_better_than_chance_and_worse_than_its_utility() -> None:
-    data = Market(noise=0.0).sample(300, seed=5)
+    data = WebMarket(noise=0.0).sample(300, seed=5)
     metric = as_metric("ndcg@10")
     bm25 = metric(data.y, data.X[:, 0].astype(float), data.qid)
     chance = metric(data.y, np.random.default_rng(0).random(len(data)), data.qid)
@@ -83,9 +90,9 @@ def test_bm25_of_a_market_is_better_than_chance_and_worse_than_its_utility() -> 
 
 
 def test_the_best_single_feature_may_be_turned_round() -> None:
-    trial = Polynomial(TINY, n_documents=10).trial("1")
+    trial = PolynomialData(TINY, n_documents=10).trial("1")
     turned = trial._replace(train=rw.RankingData(-np.asarray(trial.train.X), trial.train.y, trial.train.qid))
-    one, other = (BestFeature("ndcg@10")(each, 1) for each in (trial, turned))
+    one, other = (BestFeatureSystem("ndcg@10")(each, 1) for each in (trial, turned))
     assert (one.feature, one.direction) == (other.feature, -other.direction)
 
 
@@ -153,13 +160,13 @@ def test_rounds_of_mcrank_count_as_many_trees_as_there_are_labels() -> None:
     assert ByTrees("ndcg@10", (1,))(FeatureScorer(0, n_features=20, missing=0.0), trial, 1) == {}
 
 
-def _results(**means: list[float]) -> Results:
+def _results(**means: list[float]) -> Measurements:
     """Return curves of models over 10, 20, ... trees; every query has the same values."""
     arrays = {}
     for model, curve in means.items():
         arrays[model, TREES, "1"] = 10.0 * np.arange(1, len(curve) + 1)
         arrays[model, by_trees("ndcg@10"), "1"] = np.repeat(np.array(curve)[:, None], 5, axis=1)
-    return Results(("1",), arrays)
+    return Measurements(("1",), arrays)
 
 
 @pytest.mark.parametrize(
@@ -204,13 +211,13 @@ def test_comparable_accuracy_is_a_little_below_the_best() -> None:
     assert fewer_trees("fast", "slow", "ndcg@10", 0.6)(results).value is None
     found = fewer_trees("fast", "slow", "ndcg@10", 0.6, below=0.02)(results)
     assert found.value == pytest.approx((10 + 10 * 0.18 / 0.19) / 38)
-    assert "0.3900" in curves(("fast", "slow"), by_trees("ndcg@10"))(results).description
+    assert "0.3900" in by_size(("fast", "slow"), by_trees("ndcg@10"), "ndcg@10", sizes=TREES)(results).description
 
 
 def test_a_gain_that_is_significant_is_the_opposite_of_none() -> None:
     base = np.random.default_rng(1).random(50)
     arrays = {("one", "m", "1"): base + 0.2, ("a", "m", "1"): base, ("b", "m", "1"): base - 0.1}
-    better, worse = Results(("1",), arrays), Results(("1",), {**arrays, ("one", "m", "1"): base - 0.05})
+    better, worse = Measurements(("1",), arrays), Measurements(("1",), {**arrays, ("one", "m", "1"): base - 0.05})
     test = adaptation.no_gain("one", ("a", "b"), "m")
     assert (test(better).state, test(worse).state) == (OPPOSITE, REACHED)
     assert test(better).value == pytest.approx(0.2)
@@ -220,7 +227,7 @@ def test_a_gain_that_is_significant_is_the_opposite_of_none() -> None:
 def test_the_exact_combination_is_no_worse_than_its_rankers(mixed, state) -> None:
     means = {"Interpolated": mixed, "a": 0.5, "b": 0.3}
     arrays = {(model, "valid ndcg@10", "1"): np.full(4, value) for model, value in means.items()}
-    assert adaptation.at_least(("a", "b"))(Results(("1",), arrays)).state == state
+    assert adaptation.at_least(("a", "b"))(Measurements(("1",), arrays)).state == state
 
 
 def test_models_are_compared_at_their_numbers_of_trees() -> None:
@@ -235,7 +242,7 @@ def test_models_are_compared_at_their_numbers_of_trees() -> None:
     arrays = dict(results.arrays)
     for number, model in enumerate(flat):
         arrays[model, measured, "1"] = flat[model] + noise * number
-    many = Results(("1",), arrays)
+    many = Measurements(("1",), arrays)
     assert more_accurate(("fast", 20), ("slow", 20), measured)(many).state == REACHED
     assert as_accurate(("fast", 20), ("slow", 40), measured)(many).state == OPPOSITE
 

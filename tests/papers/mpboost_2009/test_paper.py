@@ -8,8 +8,9 @@ from papers.small_collections import write_collection
 from rankwright.metrics import as_metric
 from rankwright.papers.framework.experiment import Paper, Setup
 from rankwright.papers.framework.generated import VALUES, GeneratedWeb
+from rankwright.papers.framework.measurements import Measurements
 from rankwright.papers.framework.reproduce import reproduce
-from rankwright.papers.framework.results import NO_DATA, NOT_SHOWN, OPPOSITE, REACHED, STATES, Results
+from rankwright.papers.framework.rows import NO_DATA, NOT_SHOWN, OPPOSITE, REACHED, STATES
 from rankwright.papers.framework.sources import letor
 from rankwright.papers.mpboost_2009.paper import (
     ALL_ROUNDS,
@@ -78,7 +79,7 @@ def test_who_overfits_more(kept, state):
         (model + ALL_ROUNDS, f"{CHOSEN_BY} by round", "Fold1"): values
         for model, values in ((BINARY, binary), (LDD, other))
     }
-    assert _overfits_less(LDD)(Results(("Fold1",), arrays)).state == state
+    assert _overfits_less(LDD)(Measurements(("Fold1",), arrays)).state == state
 
 
 def test_every_experiment_runs(tmp_path):

@@ -290,7 +290,7 @@ def test_query_weights_of_any_metric_equal_the_twin(metric):
 
 
 @NATIVE
-def test_any_number_of_threads_and_any_vector_path_give_the_same_bytes(metric):
+def test_any_number_of_threads_and_any_simd_path_give_the_same_bytes(metric):
     groups, labels, scores = example()
     ranking, kernel = Ranking.of(scores, groups), metric.lambda_kernel(labels, groups)
     found = {

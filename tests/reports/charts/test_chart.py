@@ -8,6 +8,7 @@ import pytest
 
 from rankwright.base.errors import InputError, MissingPackageError
 from rankwright.reports.charts import line_chart, require_drawing
+from rankwright.reports.charts.chart import script_json
 
 HOSTILE = "</script><script>alert(1)</script><!--"
 
@@ -85,3 +86,10 @@ def test_json_needs_no_converter(monkeypatch, tmp_path):
     monkeypatch.setitem(sys.modules, "vl_convert", None)
     require_drawing("chart.json")
     chart().save(tmp_path / "chart.json")
+
+
+def test_script_data_can_be_read_back():
+    data = {"text": "</script> <!-- & > \u2028", "numbers": [1.5, float("nan"), float("inf")], "list": (1, 2)}
+    text = script_json(data)
+    assert not set("<>&") & set(text)
+    assert json.loads(text) == {"text": data["text"], "numbers": [1.5, None, None], "list": [1, 2]}

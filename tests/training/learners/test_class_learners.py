@@ -48,7 +48,7 @@ def scored(binned, tree, votes, X):
 @given(tasks(), st.sampled_from([1, 2, 3, 5, 40]), st.sampled_from([1, 2]))
 def test_a_tree_is_the_twins(task, max_leaves, n_threads):
     X, binned, signed, opposite = task
-    tree, votes, outputs = _native.grow_class_tree(
+    tree, votes, outputs = _native.grow_hamming_tree(
         binned, signed / UNIT, opposite, max_leaves, n_threads, WORKSPACE
     )
     stumps, expected, cover = reference.grow_tree(*twins_view(binned, signed), opposite, max_leaves)
@@ -78,11 +78,11 @@ def test_a_product_is_the_twins(task, max_terms, n_threads):
 @given(tasks())
 def test_more_leaves_and_terms_never_lower_the_edge(task):
     _, binned, signed, opposite = task
-    for fit in (_native.grow_class_tree, _native.fit_product):
+    for fit in (_native.grow_hamming_tree, _native.fit_product):
         outputs = [fit(binned, signed / UNIT, opposite, size, 1, WORKSPACE)[2] for size in (2, 4, 8)]
         edges = [(signed * own).sum() for own in outputs]
         assert edges[0] >= 0
-        if fit is _native.grow_class_tree:
+        if fit is _native.grow_hamming_tree:
             assert edges == sorted(edges)
 
 
@@ -93,7 +93,7 @@ def test_a_coarse_matrix_gives_the_same_trees_and_products_with_any_number_of_le
     signed = rng.normal(size=(300, 3))
     plain, coarse = (BinnedFeatures.of(X, np.arange(300), coarse=one).matrix for one in (False, True))
     assert coarse.n_bytes < plain.n_bytes
-    for fit, size in ((_native.grow_class_tree, 2**31 - 1), (_native.fit_product, 4)):
+    for fit, size in ((_native.grow_hamming_tree, 2**31 - 1), (_native.fit_product, 4)):
         trees = [fit(binned, signed, opposite, size, 1, WORKSPACE) for binned in (plain, coarse)]
         np.testing.assert_array_equal(trees[0][2], trees[1][2])
         for name, wanted in trees[0][0].items():
@@ -144,7 +144,7 @@ def test_the_weak_model_says_of_the_training_documents_what_its_outputs_are():
 def test_the_kernels_refuse_what_is_wrong(changes, sentence):
     binned = BinnedFeatures.of(np.zeros((4, 1), dtype=np.float32), np.arange(4)).matrix
     right = {"signed_weights": np.ones((4, 2)), "size": 2} | changes
-    for fit in (_native.grow_class_tree, _native.fit_product):
+    for fit in (_native.grow_hamming_tree, _native.fit_product):
         with pytest.raises(ValueError, match=sentence):
             fit(binned, right["signed_weights"], True, right["size"], 1, WORKSPACE)
 

@@ -16,7 +16,7 @@ from rankwright.training.learners.class_trees import ClassTreeLearner, TreePerCl
 from rankwright.training.learners.signal import Gradients
 from rankwright.training.learners.tree import TreeLearner, TreeLimits, TreeSampling
 from reference.binning import encode
-from reference.vector_growth import VectorGrower
+from reference.class_growth import ClassGrower
 from training.learners.test_tree import DRAWN_LIMITS, GRADIENTS, LIMITS, VALUES, WEIGHTS, binned_all, leaves_of
 
 WORKSPACE = _native.GrowthWorkspace()  # one for all: nothing of one tree may show in the next
@@ -46,7 +46,7 @@ def tasks(draw):
 
 
 def grown(binned, **arguments):
-    return _native.grow_vector_tree(binned, **arguments, workspace=WORKSPACE)
+    return _native.grow_class_tree(binned, **arguments, workspace=WORKSPACE)
 
 
 def grow(binned, task, limits, n_threads=1):
@@ -83,7 +83,7 @@ def test_grows_as_the_slow_twin(task, limits, coarse):
     X, max_bins, task = task
     binned = binned_all(X, max_bins, coarse=coarse)
     tree, outputs = grow(binned, task, limits)
-    slow, slow_outputs = VectorGrower(encode(X, binned.edges), binned.edges, **task, monotone=(), **limits).grow()
+    slow, slow_outputs = ClassGrower(encode(X, binned.edges), binned.edges, **task, monotone=(), **limits).grow()
     for name, wanted in asdict(slow).items():
         if name == "leaf_value":  # sums in another order
             np.testing.assert_allclose(tree[name], wanted, rtol=1e-12, atol=1e-12)

@@ -532,7 +532,7 @@ def test_a_draw_without_a_split_is_no_end(draws):
         assert set(learner.fit(signal).model.feature.tolist()) == {7}
 
 
-# All vector paths
+# All SIMD paths
 
 
 @pytest.mark.parametrize("path", range(_native.widest_path() + 1))

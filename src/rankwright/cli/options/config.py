@@ -1,4 +1,4 @@
-"""Configurations: the options of a verb in a file, by their names.
+"""Configurations: the options of a verb in a TOML, YAML or JSON file, by their names.
 
     ranker = "lambdamart"
     train = "train.txt"
@@ -17,14 +17,15 @@ import functools
 import inspect
 import json
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from rankwright.base.errors import InputError
-from rankwright.cli.options.config_files import as_text, read_config, require_format
+from rankwright.base.errors import InputError, MissingPackageError
+from rankwright.base.wording import nearest
+from rankwright.cli.options.declaring import keyword, option, with_signature
 from rankwright.cli.output.console import write_text
 
 OWN = ("config", "save-config", "help")
@@ -36,13 +37,10 @@ def _load(context: typer.Context, path: Path | None) -> Path | None:
     """Make the options of the file the defaults of this command."""
     if path is not None and not context.resilient_parsing:
         known = _options_by_name(context.command)
-        given = read_config(path)
         defaults = {}
-        for name, value in given.items():
+        for name, value in read_config(path).items():
             key = name.replace("_", "-")
             if key not in known:
-                from rankwright.base.wording import nearest
-
                 raise InputError(
                     f"{path} has the option {name!r}, which `{context.info_name}` does not take"
                     f"{nearest(key, known)}"
@@ -64,35 +62,29 @@ def _check_output(path: Path | None) -> Path | None:
     if path is not None:
         from rankwright.cli.options.shared_options import checked_output  # which imports this module
 
-        require_format(path)
+        _reader(path)
         checked_output(path)  # before any long work
     return path
 
 
 ConfigOption = Annotated[
     Path | None,
-    typer.Option(
-        "--config",
-        metavar="FILE",
+    option(
+        "File with options (.toml, .yaml or .json); those given here override it.",
+        "FILE",
         is_eager=True,  # the file gives the defaults of all other options
         callback=_load,
-        help="File with options (.toml, .yaml or .json); those given here override it.",
     ),
 ]
 SaveConfigOption = Annotated[
     Path | None,
-    typer.Option(
-        "--save-config",
-        metavar="FILE",
-        callback=_check_output,
-        help="File to write with the options of this run, for --config.",
-    ),
+    option("File to write with the options of this run, for --config.", "FILE", callback=_check_output),
 ]
 
 
 def configurable(verb: Callable[..., None]) -> Callable[..., None]:
     """Give a verb the options `--config` and `--save-config`."""
-    own = inspect.signature(verb, eval_str=True)
+    own = inspect.signature(verb, eval_str=True).parameters
     added = {"context": typer.Context, "config": ConfigOption, "save_config": SaveConfigOption}
 
     @functools.wraps(verb)
@@ -100,18 +92,15 @@ def configurable(verb: Callable[..., None]) -> Callable[..., None]:
         del given["config"]  # its options are the defaults of the others by now
         verb(**given)
         if save_config is not None:
-            write_text(save_config, as_text(save_config, _options_of(context)))
+            write_text(as_text(_options_of(context), save_config), save_config)
 
-    parameters = [
-        *own.parameters.values(),
-        *(
-            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=kind)
-            for name, kind in added.items()
-        ),
-    ]
-    with_config.__signature__ = own.replace(parameters=parameters)  # type: ignore[attr-defined]
-    with_config.__annotations__ = {one.name: one.annotation for one in parameters}
-    return with_config
+    return with_signature(
+        with_config,
+        [
+            *(keyword(each.name, each.annotation, each.default) for each in own.values()),
+            *(keyword(name, kind, None) for name, kind in added.items()),
+        ],
+    )
 
 
 def _options_of(context: typer.Context) -> dict[str, Any]:
@@ -121,7 +110,7 @@ def _options_of(context: typer.Context) -> dict[str, Any]:
         value = context.params.get(parameter.name)
         if name != SETTINGS and value is not None and value is not False and value != ():
             options[name] = str(value) if isinstance(value, Path) else value
-    settings = dict(one.split("=", 1) for one in context.params.get("settings") or ())
+    settings = dict(text.split("=", 1) for text in context.params.get("settings") or ())
     if settings:
         options[SETTINGS] = {name.strip(): _value(text.strip()) for name, text in settings.items()}
     return options
@@ -130,12 +119,10 @@ def _options_of(context: typer.Context) -> dict[str, Any]:
 def _options_by_name(command: Any) -> dict[str, Any]:
     """Return the parameters of a command as they are called on the command line, without dashes in front."""
     names = {
-        max(one.opts, key=len).lstrip("-").replace("_", "-"): one
-        for one in command.params
-        if one.param_type_name == "option"
+        each.name if each.param_type_name == "argument" else max(each.opts, key=len)[2:].replace("_", "-"): each
+        for each in sorted(command.params, key=lambda each: each.param_type_name)
     }
-    arguments = {one.name: one for one in command.params if one.param_type_name == "argument"}
-    return {name: one for name, one in {**arguments, **names}.items() if name not in OWN}
+    return {name: each for name, each in names.items() if name not in OWN}
 
 
 def _default(path: Path, name: str, value: Any, *, several: bool) -> Any:
@@ -156,7 +143,7 @@ def _settings(path: Path, value: Any) -> list[str]:
     """Return the parameters of a ranker, each as `--set` takes it."""
     if not isinstance(value, dict):
         raise InputError(f"{path}: 'set' must be a table of parameters and their values.")
-    return [f"{name}={_spelled(one)}" for name, one in value.items()]
+    return [f"{name}={_spelled(setting)}" for name, setting in value.items()]
 
 
 def _spelled(value: Any) -> str:
@@ -172,3 +159,85 @@ def _value(text: str) -> Any:
     except (ValueError, RecursionError):
         return text
     return text if value is None or (isinstance(value, float) and not math.isfinite(value)) else value
+
+
+def read_config(path: Path) -> dict[str, Any]:
+    """Return the options in a configuration file."""
+    from rankwright.base.files import open_bytes
+
+    read = _reader(path)
+    with open_bytes(path) as file:
+        content = file.read()
+    try:
+        options = read(content.decode())
+    except (ValueError, RecursionError) as error:  # also what the TOML and JSON readers raise
+        reason = (str(error).partition("\n")[0] or type(error).__name__).removesuffix(".")
+        raise InputError(f"{path} cannot be read as {_suffix(path)[1:].upper()}: {reason}.") from None
+    if not isinstance(options, dict):
+        raise InputError(f"{path} must hold options by name, such as ranker and train.")
+    return {str(name): value for name, value in options.items()}
+
+
+def as_text(options: Mapping[str, Any], path: Path) -> str:
+    """Return options as the text of a configuration file of that name."""
+    if _suffix(path) == ".yaml":
+        text: str = _yaml().safe_dump(dict(options), sort_keys=False, allow_unicode=True)
+        return text
+    return _toml(options) if _suffix(path) == ".toml" else f"{json.dumps(options, indent=2, ensure_ascii=False)}\n"
+
+
+def _suffix(path: Path) -> str:
+    return ".yaml" if path.suffix.lower() == ".yml" else path.suffix.lower()
+
+
+def _reader(path: Path) -> Callable[[str], Any]:
+    import tomllib
+
+    readers: dict[str, Callable[[str], Any]] = {".yaml": _read_yaml, ".toml": tomllib.loads, ".json": json.loads}
+    if _suffix(path) not in readers:
+        raise InputError(f"{path} is no configuration file: its name must end with .toml, .yaml, .yml or .json.")
+    return readers[_suffix(path)]
+
+
+def _read_yaml(text: str) -> Any:
+    yaml = _yaml()
+    try:
+        return yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        raise ValueError(" ".join(str(error).split())) from None
+
+
+def _yaml() -> Any:
+    try:
+        import yaml
+    except ModuleNotFoundError:
+        raise MissingPackageError("A YAML file needs PyYAML: pip install 'rankwright[yaml]'.") from None
+    return yaml
+
+
+def _toml(options: Mapping[str, Any]) -> str:
+    """Return options as TOML, which the standard library only reads: values first, then one section per table."""
+    tables = {name: value for name, value in options.items() if isinstance(value, dict)}
+    lines = _toml_lines({name: value for name, value in options.items() if name not in tables})
+    for name, table in tables.items():
+        lines += ["", f"[{_toml_key(name)}]", *_toml_lines(table)]
+    return "\n".join(lines) + "\n"
+
+
+def _toml_lines(table: Mapping[str, Any]) -> list[str]:
+    return [f"{_toml_key(name)} = {_toml_value(value)}" for name, value in table.items()]
+
+
+def _toml_key(name: str) -> str:
+    bare = name.isascii() and name.replace("-", "").replace("_", "").isalnum()
+    return name if bare else _toml_value(name)
+
+
+def _toml_value(value: Any) -> str:
+    if isinstance(value, dict):
+        return "{" + ", ".join(_toml_lines(value)) + "}"
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(_toml_value, value))}]"
+    if value is None:
+        raise InputError("TOML has no null; save the configuration as .json instead.")
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")

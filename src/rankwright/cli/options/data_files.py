@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import shutil
 import sys
 import tempfile
@@ -11,12 +12,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
+import rankwright as rw
 from rankwright import data
 from rankwright.base.errors import InputError
 from rankwright.base.wording import counted
-from rankwright.cli.options.option_groups import takes_options
+from rankwright.cli.options.declaring import option
 from rankwright.cli.output.console import note
 from rankwright.data.columns import LABEL, QUERY, listed
 
@@ -32,58 +32,36 @@ FORMATS = "LETOR, .csv or .tsv, each may be .gz; .parquet; - for standard input"
 STANDARD_INPUT = "standard input"
 
 
-def _option(name: str, metavar: str, words: str) -> Any:
-    return typer.Option(name, metavar=metavar, help=words, rich_help_panel="Reading data files")
+_option = functools.partial(option, panel="Reading data files")
 
 
 @dataclass(frozen=True)
 class ReadOptions:
     """How data files are read: their format, and what the columns of a table are used for."""
 
-    label: Annotated[
-        str | None, _option("--label", "COLUMN", "Column of a table with the labels; by default label.")
-    ] = None
-    qid: Annotated[
-        str | None, _option("--qid", "COLUMN", "Column of a table with the query ids; by default qid.")
-    ] = None
+    label: Annotated[str | None, _option("Column of a table with the labels; by default label.", "COLUMN")] = None
+    qid: Annotated[str | None, _option("Column of a table with the query ids; by default qid.", "COLUMN")] = None
     docid: Annotated[
         str | None,
-        _option(
-            "--docid", "COLUMN", "Column of a table with the document ids; by default docid, if there is one."
-        ),
+        _option("Column of a table with the document ids; by default docid, if there is one.", "COLUMN"),
     ] = None
     features: Annotated[
-        str | None,
-        _option("--features", "A,B,...", "Feature columns of a table; patterns such as bm25_* are allowed."),
+        str | None, _option("Feature columns of a table; patterns such as bm25_* are allowed.", "A,B,...")
     ] = None
     drop: Annotated[
-        str | None, _option("--drop", "A,B,...", "Columns of a table that are no features, by name or pattern.")
+        str | None, _option("Columns of a table that are no features, by name or pattern.", "A,B,...")
     ] = None
     categorical: Annotated[
-        str | None,
-        _option("--categorical", "A,B,...", "Columns of a table with categories to encode, by name or pattern."),
+        str | None, _option("Columns of a table with categories to encode, by name or pattern.", "A,B,...")
     ] = None
     n_features: Annotated[
-        int | None,
-        typer.Option(
-            "--n-features",
-            min=1,
-            metavar="N",
-            help="Number of features, if a LETOR file never mentions the last ones.",
-            rich_help_panel="Reading data files",
-        ),
+        int | None, _option("Number of features, if a LETOR file never mentions the last ones.", "N", min=1)
     ] = None
-    zero_based: Annotated[
-        bool,
-        typer.Option(
-            "--zero-based",
-            help="LETOR files number features from 0, as scikit-learn writes them.",
-            rich_help_panel="Reading data files",
-        ),
-    ] = False
+    zero_based: Annotated[bool, _option("LETOR files number features from 0, as scikit-learn writes them.")] = (
+        False
+    )
     format: Annotated[
-        str | None,
-        _option("--format", "NAME", "letor, csv, tsv or parquet, if the name of the file does not say it."),
+        str | None, _option("letor, csv, tsv or parquet, if the name of the file does not say it.", "NAME")
     ] = None
 
     def format_of(self, path: Path) -> str:
@@ -129,22 +107,11 @@ def _names(text: str | None) -> list[str]:
     return [name.strip() for name in (text or "").split(",") if name.strip()]
 
 
-reads_data = takes_options(ReadOptions, "reading")
-
-
 def read_data(
     path: Path, reading: ReadOptions, models: Sequence[HasFeatures] = (), *, n_jobs: int | None = None
 ) -> RankingData:
     """Read judged documents; with models, check that the documents have the models' features."""
-    from rankwright.data import tables
-    from rankwright.data.readers import letor
-
-    try:
-        judged = _read(path, reading, models, n_jobs, judged=True)
-    except InputError as error:
-        needed = "this command needs labels; `rank` and `predict` do not"
-        sentence = str(error).replace(letor.WITHOUT_LABELS, needed)
-        raise InputError(sentence.replace(tables.WITHOUT_LABELS, f"{needed.capitalize()}.")) from None
+    judged = _read(path, reading, models, n_jobs, judged=True)
     assert isinstance(judged, data.RankingData)
     return judged
 
@@ -244,3 +211,42 @@ def _require_features(documents: Documents, model: HasFeatures, path: Path, read
         f"{STANDARD_INPUT if str(path) == '-' else path} has {counted(documents.n_features, 'feature')}{names}, "
         f"the model was trained on {model.n_features:,}{hint}."
     )
+
+
+def files_of(path: Path) -> list[Path]:
+    """Return the data files that a command must not overwrite: the file, or those of a folder of folds."""
+    return [*path.glob("*.txt*"), *path.glob("Fold*/*.txt*")] if path.is_dir() else [path]
+
+
+def read_collection(path: Path, reading: ReadOptions, n_jobs: int | None) -> RankingData | Path:
+    """Return the judged documents of a file; a folder is returned as it is."""
+    if path.is_dir():
+        if reading != ReadOptions():
+            raise InputError(f"Options of reading data files are for a file; {path} is a folder of folds.")
+        return path
+    if str(path) != "-" and not path.exists():
+        raise InputError(f"There is no file or folder {path}.")
+    return read_data(path, reading, n_jobs=n_jobs)
+
+
+def read_test_parts(folder: Path) -> RankingData:
+    """Return the test parts of all folds together: every query of the collection once."""
+    from rankwright.data.readers.fold_folders import find_folds
+
+    return rw.concat(*(rw.read_fold(path).test for path in find_folds(folder)))
+
+
+def read_all_queries(path: Path, reading: ReadOptions, n_jobs: int | None) -> RankingData:
+    """Return the judged documents of a file, of all folds of a folder, or the training parts of one fold."""
+    from rankwright.data.readers.fold_folders import is_fold, read_training_parts
+
+    collection = read_collection(path, reading, n_jobs)
+    if isinstance(collection, rw.RankingData):
+        return collection
+    if is_fold(path):
+        note(f"{path} is one fold: the judged queries are its train and vali parts; test is left alone")
+        return rw.concat(*read_training_parts(path, n_jobs=n_jobs))
+    try:
+        return read_test_parts(path)
+    except InputError as error:
+        raise InputError(f"The judged queries of a folder are the test parts of all its folds: {error}") from None

@@ -1,141 +1,61 @@
-"""Inputs of the command line that several verbs share: options, outputs to check, rankers and their parameters."""
+"""Options that several verbs share, and checks of the files to write, before any long work."""
 
 from __future__ import annotations
 
 import os
+import shlex
+import sys
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import Annotated
 
 import rankwright as rw
 from rankwright.base.errors import InputError
-from rankwright.cli.options.completion import (
-    complete_convention,
-    complete_metric,
-    complete_ranker,
-    complete_setting,
-)
-from rankwright.cli.options.config import merged_settings
 from rankwright.cli.options.data_files import FORMATS
+from rankwright.cli.options.declaring import argument, option
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from rankwright.rankers.ranker import Ranker
-
-# Written out, since help must not wait for numpy; a test compares them with the metrics and conventions.
-METRICS = ("ndcg", "dcg", "mean_ndcg", "map", "mrr", "err", "p", "recall", "wta", "pair_accuracy", "kendall_tau")
 PICTURES = ".svg, .png, .html or .json"
-CONVENTIONS = ("standard", "letor3", "letor4", "trec", "lightgbm", "sklearn")
 
-JsonFlag = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of tables.")]
-PlainJsonFlag = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+JsonFlag = Annotated[bool, option("Print one JSON object instead of tables.")]
+PlainJsonFlag = Annotated[bool, option("Print JSON.")]
 JobsOption = Annotated[
-    int | None,
-    typer.Option(
-        "--jobs", min=1, metavar="N", help="Number of threads; by default all that this process may use."
-    ),
+    int | None, option("Number of threads; by default all that this process may use.", "N", min=1)
 ]
-MetricsOption = Annotated[
-    str,
-    typer.Option(
-        "--metrics",
-        metavar="LIST",
-        help="Metrics separated by commas, such as ndcg@10 for the first 10 ranks, or ndcg@1-10 for each of them: "
-        f"{', '.join(METRICS)}.",
-        autocompletion=complete_metric,
-    ),
-]
-ConventionOption = Annotated[
-    str,
-    typer.Option(
-        "--convention",
-        metavar="NAME",
-        help=f"The tool whose definitions of metrics to use: {', '.join(CONVENTIONS)}.",
-        autocompletion=complete_convention,
-    ),
-]
-RunConventionOption = Annotated[
-    str | None,
-    typer.Option(
-        "--convention",
-        metavar="NAME",
-        help=f"The tool whose definitions of metrics to use: {', '.join(CONVENTIONS)}. By default trec for runs "
-        "and TREC judgements, otherwise standard.",
-        autocompletion=complete_convention,
-    ),
-]
-QueriesOption = Annotated[
-    str | None,
-    typer.Option(
-        "--queries",
-        metavar="WHICH",
-        help="If a run has no document for some judged queries: shared measures the queries that all systems "
-        "have, judged measures all, and such a query counts as 0. By default it is an error.",
-    ),
-]
-MinRelevantOption = Annotated[
-    int,
-    typer.Option(
-        "--min-relevant",
-        min=0,
-        metavar="N",
-        help="Drop queries with fewer than N relevant documents (label >= 1); how many is printed.",
-    ),
-]
-DropOneLabelFlag = Annotated[
-    bool,
-    typer.Option(
-        "--drop-one-label",
-        help="Leave out queries whose documents all have the same label: all rankings of them are equally good.",
-    ),
-]
+PlotOption = Annotated[Path | None, option(f"Chart to write ({PICTURES}).", "FILE")]
+ReportOption = Annotated[Path | None, option("HTML page to write about the result.", "FILE")]
+ModelOption = Annotated[Path, option("Model file to write.", "FILE")]
 SystemFiles = Annotated[
     list[Path],
-    typer.Argument(
-        metavar="FILE...",
-        help="Systems: model files (of rankwright, LightGBM, XGBoost, CatBoost or RankLib), files with one score "
-        "per line, tables written by predict, TREC runs.",
+    argument(
+        "Systems: model files (of rankwright, LightGBM, XGBoost, CatBoost or RankLib), files with one score per "
+        "line, tables written by predict, TREC runs.",
+        "FILE...",
     ),
 ]
 JudgedOption = Annotated[
+    Path, option(f"Judged documents ({FORMATS}); for runs also TREC judgements (qrels).", "FILE")
+]
+TrainOption = Annotated[Path, option(f"Judged documents to learn from ({FORMATS}).", "FILE")]
+QueriesPath = Annotated[
     Path,
-    typer.Option(
-        "--data", metavar="FILE", help=f"Judged documents ({FORMATS}); for runs also TREC judgements (qrels)."
+    option(
+        f"Judged documents ({FORMATS}); or a folder with Fold1, Fold2, ..., as in LETOR, whose test parts "
+        "together are all queries; or one such fold, whose train.txt and vali.txt are used and test.txt is not.",
+        "PATH",
     ),
 ]
-RankerArgument = Annotated[
-    str,
-    typer.Argument(
-        metavar="RANKER",
-        help="Ranking method, such as lambdamart; `rankwright rankers` lists all.",
-        autocompletion=complete_ranker,
-    ),
-]
-SetOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--set",
-        metavar="NAME=VALUE",
-        help="Set a parameter of the ranker; may be repeated. `rankwright rankers RANKER` lists all parameters.",
-        callback=merged_settings,
-        autocompletion=complete_setting,
-    ),
-]
-
-AsPrintedFlag = Annotated[
-    bool,
-    typer.Option(
-        "--as-printed",
-        help="Use the parameters of the ranker's paper in place of the defaults; --set changes them. `rankwright "
-        "rankers RANKER` lists them.",
+FoldsPath = Annotated[
+    Path,
+    option(
+        f"Judged documents ({FORMATS}), divided into folds by query; or a folder with Fold1, Fold2, ..., each "
+        "with train.txt, vali.txt and test.txt, as in LETOR.",
+        "PATH",
     ),
 ]
 
 
 def checked_output(path: Path, *, inputs: Iterable[Path | None] = ()) -> Path:
-    """Refuse, before any long work, a path that cannot be written or that the command reads."""
+    """Refuse a path that cannot be written or that the command reads."""
     if str(path) == "-":
         raise InputError("- is standard output, where only scores and rankings can go; name a file.")
     if path.is_dir():
@@ -144,47 +64,39 @@ def checked_output(path: Path, *, inputs: Iterable[Path | None] = ()) -> Path:
         raise InputError(f"{path} cannot be written: there is no folder {path.parent}.")
     if not os.access(folder := path.resolve().parent, os.W_OK):  # where a symbolic link leads
         raise InputError(f"{path} cannot be written: nothing can be written to the folder {folder}.")
-    if any(one is not None and one.exists() and path.exists() and one.samefile(path) for one in inputs):
+    if any(read is not None and read.exists() and path.exists() and read.samefile(path) for read in inputs):
         raise InputError(f"{path} is an input of this command; write to another file.")
     return path
 
 
-def checked_picture(path: Path, *, inputs: Iterable[Path | None] = ()) -> Path:
-    """Refuse, before any long work, a file that a chart cannot be written to."""
-    rw.charts.require_drawing(path)
-    return checked_output(path, inputs=inputs)
+def check_plot(plot: Path | None, *, inputs: Iterable[Path | None] = (), model: Path | None = None) -> None:
+    """Refuse a chart that cannot be written, or that would be the model as well; None asks for no chart."""
+    if plot is not None:
+        rw.charts.require_drawing(plot)
+        checked_output(plot, inputs=inputs)
+        if model is not None and plot.resolve() == model.resolve():
+            raise InputError(f"--plot and --model both name {plot}; give the picture another name.")
 
 
-def numbers(option: str, text: str) -> list[int]:
-    """Return integers that are separated by commas."""
-    try:
-        return [int(number) for number in text.split(",")]
-    except ValueError:
-        raise InputError(
-            f"{option} takes integers separated by commas, such as 50,100,200, not {text!r}."
-        ) from None
+def check_report(report: Path | None, *, inputs: Iterable[Path | None] = (), model: Path | None = None) -> None:
+    """Refuse a page that cannot be written, or that would be the model as well; None asks for no page."""
+    if report is None:
+        return
+    checked_output(report, inputs=inputs)
+    if model is not None and report.resolve() == model.resolve():
+        raise InputError(f"--report and --model must be different files, not both {model}.")
+    from rankwright.reports.page import require_packages
+
+    require_packages()
 
 
-def require_distinct(models: Sequence[Path]) -> None:
+def this_command() -> str:
+    """Return the command that is running, as a shell takes it."""
+    return shlex.join(["rankwright", *sys.argv[1:]])
+
+
+def require_distinct(files: Sequence[Path]) -> None:
     """Refuse a file that is given twice."""
-    for place, path in enumerate(models):
-        if path in models[:place]:
+    for number, path in enumerate(files):
+        if path in files[:number]:
             raise InputError(f"{path} is given twice.")
-
-
-def make_ranker(name: str, settings: Sequence[str], n_jobs: int | None, *, as_printed: bool = False) -> Ranker:
-    """Return the ranker of that name with its parameters set, each as `name=value`."""
-    from rankwright.rankers import catalogue
-
-    given = ({"as_printed": "true"} if as_printed else {}) | dict(map(_setting, settings))
-    if n_jobs is not None and "n_jobs" in given:
-        raise InputError("Give --jobs or --set n_jobs, not both.")
-    ranker = catalogue.make_ranker(name, **given)
-    return ranker if n_jobs is None else ranker.set_params(n_jobs=n_jobs)
-
-
-def _setting(text: str) -> tuple[str, str]:
-    name, equals, value = (part.strip() for part in text.partition("="))
-    if not equals:
-        raise InputError(f"--set takes name=value, not {text!r}.")
-    return name, value

@@ -78,10 +78,10 @@ def opened(
         if _holds_judgements(data, reading):
             judged: RankingData | Judgements = read_judgements(data)
         else:
-            scorers = [one for one in systems.values() if isinstance(one, Scorer)]
+            scorers = [system for system in systems.values() if isinstance(system, Scorer)]
             judged = read_data(data, reading, scorers, n_jobs=n_jobs)
         stack.enter_context(_unjudged_runs_refused(judged))
-        yield {name: _system(name, one, judged, data, n_jobs) for name, one in systems.items()}, judged
+        yield {name: _system(name, each, judged, data, n_jobs) for name, each in systems.items()}, judged
 
 
 def open_system(path: Path) -> Scorer | ScoredFile | RunFile:
@@ -123,17 +123,21 @@ def _unjudged_runs_refused(judged: RankingData | Judgements) -> Iterator[None]:
 
 
 def _system(
-    name: str, one: Scorer | ScoredFile | RunFile, judged: RankingData | Judgements, data: Path, n_jobs: int | None
+    name: str,
+    file: Scorer | ScoredFile | RunFile,
+    judged: RankingData | Judgements,
+    data: Path,
+    n_jobs: int | None,
 ) -> Scorer | Doubles | Run:
     """Return a system as `rw.evaluate` takes it."""
-    if isinstance(one, RunFile):
-        return one.run()
-    if isinstance(judged, Judgements) and not isinstance(one, ScoreFile):
+    if isinstance(file, RunFile):
+        return file.run()
+    if isinstance(judged, Judgements) and not isinstance(file, ScoreFile):
         raise InputError(
             f"{name} is a model, which needs features, but {data} holds TREC judgements; give a run of the model, "
             "which `rankwright rank` writes."
         )
-    return one if isinstance(one, Scorer) else one.scores(judged, n_jobs)
+    return file if isinstance(file, Scorer) else file.scores(judged, n_jobs)
 
 
 @dataclass(frozen=True)
@@ -226,5 +230,5 @@ KINDS: tuple[tuple[Callable[[bytes], bool], Callable[[Path], Any]], ...] = (
     (_is_run, RunFile),
     (_is_scores, ScoreFile),
     (_matches(b"PAR1"), ScoreTable),
-    *((_has_score_columns(one), partial(ScoreTable, delimiter=one)) for one in DELIMITERS),
+    *((_has_score_columns(delimiter), partial(ScoreTable, delimiter=delimiter)) for delimiter in DELIMITERS),
 )

@@ -1,41 +1,41 @@
-"""Options of the verbs that read text: how documents, queries and judgements are read, and what words are."""
+"""Options of the verbs that read text: documents, words, queries, judgements, and candidates for features."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 import rankwright as rw
 from rankwright.base.errors import InputError
-from rankwright.cli.options.option_groups import takes_options
+from rankwright.cli.options.declaring import option
 from rankwright.cli.output.console import note
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from rankwright.data.readers.trec import Judgements
     from rankwright.text.analyser import Analyser
     from rankwright.text.collections.coverage import JudgementCoverage
     from rankwright.text.collections.queries import Queries
+    from rankwright.text.features.feature_set import FeatureSet
+    from rankwright.text.features.judged_features import JudgedFeatures
+    from rankwright.text.index.index import Index
     from rankwright.text.retrieval import RetrievalModel
+    from rankwright.text.searcher import Searcher
+    from rankwright.text.text_documents import TextDocuments
 
 NONE = "none"
-DOCUMENTS, WORDS, QUERIES = "Reading documents", "Words", "Reading queries and judgements"
+_of_documents = partial(option, panel="Reading documents")
+_of_words = partial(option, panel="Words")
+_of_queries = partial(option, panel="Reading queries and judgements")
 
-
-def _option(panel: str, name: str, metavar: str, words: str) -> Any:
-    return typer.Option(name, metavar=metavar, help=words, rich_help_panel=panel)
-
-
+IndexOption = Annotated[Path, option("Folder of the index.", "DIR")]
 RetrievalOption = Annotated[
     str,
-    typer.Option(
-        "--retrieval",
-        metavar="MODEL",
-        help="How documents are found: bm25, dirichlet or jelinek_mercer; with parameters, as in bm25:k1=1,b=0.4.",
+    option(
+        "How documents are found: bm25, dirichlet or jelinek_mercer; with parameters, as in bm25:k1=1,b=0.4.",
+        "MODEL",
     ),
 ]
 
@@ -46,43 +46,44 @@ class DocumentOptions:
 
     format: Annotated[
         str | None,
-        _option(
-            DOCUMENTS,
-            "--format",
-            "NAME",
-            "jsonl, csv, tsv, parquet, trec, smart or text; by default recognised.",
-        ),
+        _of_documents("jsonl, csv, tsv, parquet, trec, smart or text; by default recognised.", "NAME"),
     ] = None
-    id: Annotated[
-        str | None, _option(DOCUMENTS, "--id", "FIELD", "Field with the ids; by default recognised.")
-    ] = None
+    id: Annotated[str | None, _of_documents("Field with the ids; by default recognised.", "FIELD")] = None
     fields: Annotated[
         str | None,
-        _option(
-            DOCUMENTS,
-            "--fields",
-            "A=WEIGHT,B,...",
+        _of_documents(
             "Fields to index, with their weights in searches, 1 if not given; by default all with text.",
+            "A=WEIGHT,B,...",
         ),
     ] = None
     rename: Annotated[
         str | None,
-        _option(DOCUMENTS, "--rename", "OLD=NEW,...", "Fields to read under other names, such as T=title,W=body."),
+        _of_documents("Fields to read under other names, such as T=title,W=body.", "OLD=NEW,..."),
     ] = None
-    encoding: Annotated[
-        str, _option(DOCUMENTS, "--encoding", "NAME", "Encoding of text files; it must extend ASCII.")
-    ] = "utf-8"
+    encoding: Annotated[str, _of_documents("Encoding of text files; it must extend ASCII.", "NAME")] = "utf-8"
 
     @property
     def weights(self) -> dict[str, float] | None:
         """The fields to index with their weights, None for all."""
         if self.fields is None:
             return None
-        return {name: 1.0 if weight is None else weight for name, weight in _weighted(self.fields).items()}
+        weights: dict[str, float] = {}
+        for name, equals, weight in _pairs(self.fields):
+            try:
+                weights[name] = float(weight) if equals else 1.0
+            except ValueError:
+                given = f"{name}={weight}"
+                raise InputError(
+                    f"--fields takes names with weights, such as title=2,body, not {given!r}."
+                ) from None
+        return weights
 
     def reading(self, names: Sequence[str] | None = None) -> dict[str, Any]:
         """Return the options of `read_documents`; `names` are the fields of an index, if they are known."""
-        old_of = {new: old for old, new in _renamed(self.rename).items()}
+        pairs = _pairs(self.rename or "")
+        if not all(old and equals and new for old, equals, new in pairs):
+            raise InputError(f"--rename takes OLD=NEW,... such as T=title,W=body, not {self.rename!r}.")
+        old_of = {new: old for old, _, new in pairs}
         wanted = names or (None if self.weights is None else [*self.weights]) or [*old_of]
         choice = {name: old_of.get(name, name) for name in wanted}
         unused = [new for new in old_of if new not in choice]
@@ -92,30 +93,24 @@ class DocumentOptions:
 
 
 @dataclass(frozen=True)
-class AnalysisOptions:
-    """What the words of documents and queries are."""
+class WordOptions:
+    """How text becomes words."""
 
     language: Annotated[
         str | None,
-        _option(
-            WORDS,
-            "--language",
-            "NAME",
-            "Language of stop words and stems, or none; by default english. Only english has stop words.",
+        _of_words(
+            "Language of stop words and stems, or none; by default english. Only english has stop words.", "NAME"
         ),
     ] = None
     stop_words: Annotated[
         str | None,
-        _option(
-            WORDS,
-            "--stop-words",
-            "NAME",
+        _of_words(
             "Words to leave out: english, none, or a file with one word per line; by default those of --language.",
+            "NAME",
         ),
     ] = None
     stemmer: Annotated[
-        str | None,
-        _option(WORDS, "--stemmer", "NAME", "Algorithm of PyStemmer, or none; by default that of --language."),
+        str | None, _of_words("Algorithm of PyStemmer, or none; by default that of --language.", "NAME")
     ] = None
 
     def analyser(self) -> Analyser:
@@ -137,46 +132,28 @@ class QueryOptions:
     """How queries and judgements are read."""
 
     query_format: Annotated[
-        str | None,
-        _option(
-            QUERIES, "--query-format", "NAME", "jsonl, csv, tsv, parquet, trec or smart; by default recognised."
-        ),
+        str | None, _of_queries("jsonl, csv, tsv, parquet, trec or smart; by default recognised.", "NAME")
     ] = None
     query_part: Annotated[
         str | None,
-        _option(
-            QUERIES,
-            "--query-part",
-            "A,B,...",
-            "Fields that make up the text of a query, such as title,desc; by default the format's own.",
+        _of_queries(
+            "Fields that make up the text of a query, such as title,desc; by default the format's own.", "A,B,..."
         ),
     ] = None
     query_ids: Annotated[
-        str,
-        _option(
-            QUERIES,
-            "--query-ids",
-            "KIND",
-            "file, or place to number the queries from 1, as Cranfield's judgements do.",
-        ),
+        str, _of_queries("file, or place to number the queries from 1, as Cranfield's judgements do.", "KIND")
     ] = "file"
-    qrels_format: Annotated[
-        str | None,
-        _option(QUERIES, "--qrels-format", "NAME", "trec, smart or beir; by default recognised."),
-    ] = None
+    qrels_format: Annotated[str | None, _of_queries("trec, smart or beir; by default recognised.", "NAME")] = None
     grades: Annotated[
         str | None,
-        _option(
-            QUERIES,
-            "--grades",
-            "GRADE=LABEL,...",
-            "Label of each grade in the judgements, such as 1=4,2=3,3=2,4=1, or cranfield.",
+        _of_queries(
+            "Label of each grade in the judgements, such as 1=4,2=3,3=2,4=1, or cranfield.", "GRADE=LABEL,..."
         ),
     ] = None
 
     def read_queries(self, path: str) -> Queries:
         """Read a file of queries."""
-        part = None if self.query_part is None else [one.strip() for one in self.query_part.split(",")]
+        part = None if self.query_part is None else [name.strip() for name in self.query_part.split(",")]
         ids: Any = self.query_ids
         return rw.text.read_queries(path, format=self.query_format, part=part, ids=ids)
 
@@ -187,7 +164,8 @@ class QueryOptions:
     def hint(self, queries: Queries, coverage: JudgementCoverage) -> None:
         """Say so if judgements seem to number the queries by their place in the file."""
         unknown, n = coverage.unknown_queries, len(queries)
-        if unknown and self.query_ids == "file" and all(one.isdecimal() and 0 < int(one) <= n for one in unknown):
+        numbered = all(query.isdecimal() and 0 < int(query) <= n for query in unknown)
+        if unknown and self.query_ids == "file" and numbered:
             note("If the judgements number the queries by their place in the file, give --query-ids place.")
 
     def _labels(self) -> Any:
@@ -195,16 +173,74 @@ class QueryOptions:
             return None
         if self.grades == "cranfield":
             return rw.text.CRANFIELD_GRADES
-        pairs = [part.partition("=") for part in self.grades.split(",")]
         try:
-            return {float(grade): float(label) for grade, _, label in pairs}
+            return {float(grade): float(label) for grade, _, label in _pairs(self.grades)}
         except ValueError:
             raise InputError(f"--grades takes GRADE=LABEL,... such as 1=2,2=1, not {self.grades!r}.") from None
 
 
-reads_documents = takes_options(DocumentOptions, "reading")
-finds_words = takes_options(AnalysisOptions, "words")
-reads_queries = takes_options(QueryOptions, "asking")
+@dataclass(frozen=True)
+class CandidateOptions:
+    """Which documents of each query get features, and what those without a judgement are."""
+
+    candidates: Annotated[int, option("Number of documents to find for each query.", "N", min=1)] = 100
+    retrieval: RetrievalOption = "bm25"
+    run: Annotated[Path | None, option("TREC run to take the documents from.", "FILE")] = None
+    unjudged: Annotated[
+        str,
+        option("What documents without a judgement are: irrelevant (label 0), or drop to leave them out.", "HOW"),
+    ] = "irrelevant"
+    judged_too: Annotated[
+        bool,
+        option(
+            "Add judged documents that were not found, to evaluate on; a model that learns from them learns that "
+            "being hard to find is a sign of relevance."
+        ),
+    ] = False
+    columns: Annotated[
+        Path | None, option("Table of your own numbers to add as features, by document id.", "FILE")
+    ] = None
+
+    def documents(self, features: FeatureSet, index: Index, queries: Queries, n_jobs: int | None) -> TextDocuments:
+        """Return the candidates with features, without labels."""
+        candidates: Any = self._run()
+        if candidates is None:
+            model = read_retrieval(self.retrieval)
+            candidates = index.search_all(queries.texts, model, self.candidates, n_jobs=n_jobs)
+        return features.documents(index, queries, candidates, n_jobs=n_jobs)
+
+    def judged(
+        self, features: FeatureSet, index: Index, queries: Queries, judgements: Judgements, n_jobs: int | None
+    ) -> JudgedFeatures:
+        """Return the candidates with features and labels."""
+        run = self._run()
+        return features.judged(
+            index,
+            queries,
+            judgements,
+            candidates=self.candidates if run is None else run,
+            model=read_retrieval(self.retrieval) if run is None else None,
+            judged_too=self.judged_too,
+            unjudged=self.unjudged,
+            n_jobs=n_jobs,
+        )
+
+    def searcher(self, index: Index, features: FeatureSet, model: Any) -> Searcher:
+        """Return a searcher that finds its candidates in the same way."""
+        retrieval = read_retrieval(self.retrieval)
+        return rw.text.Searcher(index, features, model, candidates=self.candidates, retrieval=retrieval)
+
+    def check_labels(self, *, judged: bool) -> None:
+        """Refuse options for labels where there are no judgements."""
+        if not judged and (self.judged_too or self.unjudged != CandidateOptions.unjudged):
+            raise InputError("--judged-too and --unjudged need --qrels.")
+
+    def _run(self) -> Any:
+        if self.run is None:
+            return None
+        if (self.candidates, self.retrieval) != (CandidateOptions.candidates, CandidateOptions.retrieval):
+            raise InputError("--run gives the documents: --candidates and --retrieval cannot be used with it.")
+        return rw.read_run(self.run)
 
 
 def listed_names(path: Path) -> list[str]:
@@ -216,38 +252,18 @@ def listed_names(path: Path) -> list[str]:
 
 def read_retrieval(text: str) -> RetrievalModel:
     """Return the retrieval model that a text spells, such as bm25 or bm25:k1=0.9,b=0.4."""
+    from rankwright.cli.options.faces import number_or_word
     from rankwright.text.retrieval import model_of
 
     name, _, spelled = text.partition(":")
-    pairs = [[one.strip() for one in part.partition("=")] for part in spelled.split(",") if part.strip()]
+    given = {key: number_or_word("", value) for key, _, value in _pairs(spelled)}
     try:
-        return model_of(name.strip(), {key: _number(value) for key, _, value in pairs})
+        return model_of(name.strip(), given)
     except InputError as error:
         raise InputError(f"--retrieval {text}: {error}") from None
 
 
-def _number(text: str) -> float | str:
-    try:
-        return float(text)
-    except ValueError:
-        return text
-
-
-def _weighted(text: str) -> dict[str, float | None]:
-    weights: dict[str, float | None] = {}
-    for part in text.split(","):
-        name, equals, weight = (one.strip() for one in part.partition("="))
-        try:
-            weights[name] = float(weight) if equals else None
-        except ValueError:
-            raise InputError(f"--fields takes names with weights, such as title=2,body, not {part!r}.") from None
-    return weights
-
-
-def _renamed(text: str | None) -> dict[str, str]:
-    if text is None:
-        return {}
-    pairs = [[one.strip() for one in part.partition("=")] for part in text.split(",")]
-    if not all(old and equals and new for old, equals, new in pairs):
-        raise InputError(f"--rename takes OLD=NEW,... such as T=title,W=body, not {text!r}.")
-    return {old: new for old, _, new in pairs}
+def _pairs(text: str) -> list[tuple[str, str, str]]:
+    """Return the parts of `a=1,b=2`, each as name, equals sign and value; both are empty for a name alone."""
+    parts = [part.partition("=") for part in text.split(",")] if text else []
+    return [(name.strip(), equals, value.strip()) for name, equals, value in parts]

@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 import json
-import math
 import sys
+from collections.abc import Mapping
 from contextlib import contextmanager
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from rankwright.reports.text import aligned
+from rankwright.base.wording import metric_value
+from rankwright.reports.blocks import Facts, Note, Table, Text
+from rankwright.reports.plain import plain
+from rankwright.reports.text import aligned, fact_lines, printable, shown_blocks, table_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-    from pathlib import Path
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from rich.console import Console, RenderableType
 
     from rankwright.data.dataset import RankingData
     from rankwright.evaluation.report import Report
+    from rankwright.reports.result import Result
 
 Item = TypeVar("Item")
 
@@ -49,7 +53,7 @@ def show_text(text: str) -> None:
         results().on_broken_pipe()
 
 
-def write_text(path: Path, text: str) -> None:
+def write_text(text: str, path: Path) -> None:
     """Write a file, completely or not at all."""
     from rankwright.base.files import write_whole
 
@@ -59,47 +63,80 @@ def write_text(path: Path, text: str) -> None:
 
 def show_json(value: Any) -> None:
     """Print one JSON object; NaN becomes null, and a value that JSON cannot hold becomes text."""
-    show_text(json.dumps(_without_nan(value), indent=2, allow_nan=False, default=str) + "\n")
+    show_text(json.dumps(plain(value), indent=2, allow_nan=False, default=str) + "\n")
+
+
+def show(result: Result | Mapping[str, Any], *, json: bool, sections: int | None = None, **more: Any) -> None:
+    """Print a result, or facts by name: as text, the heads of tables in bold, or as one JSON object.
+
+    `sections` limits the text to the first ones; a page has all. `more` is added to the JSON object: the files
+    that a verb has written.
+    """
+    if json:
+        facts = result if isinstance(result, Mapping) else result.to_dict()
+        show_json(
+            {**facts, **{name: str(value) if isinstance(value, Path) else value for name, value in more.items()}}
+        )
+    elif isinstance(result, Mapping):
+        show_facts(result)
+    else:
+        say(result.summary)
+        for block in shown_blocks(result.sections[:sections]):
+            _show_block(block)
+
+
+def _show_block(block: Table | Facts | Text | Note) -> None:
+    if isinstance(block, Note):
+        note(block.text)
+        return
+    say("")
+    if isinstance(block, Table):
+        show_lines(table_lines(block))
+    elif isinstance(block, Facts):
+        show_facts(block.facts)
+    else:
+        say(block.text)
 
 
 def show_table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
     """Print a table; all columns but the first hold numbers."""
-    first, *lines = aligned([head, *rows])
-    results().print(_printable(first), style="bold")
-    for line in lines:
-        results().print(_printable(line))
+    show_lines(aligned([head, *rows]))
+
+
+def show_lines(lines: Sequence[str]) -> None:
+    """Print the lines of a table, the first of them its head."""
+    for number, line in enumerate(lines):
+        results().print(printable(line), style=None if number else "bold")
 
 
 def show_facts(facts: Mapping[str, Any]) -> None:
     """Print facts by name, the facts of a nested mapping indented."""
-    width = max(map(len, facts))
-    for name, value in facts.items():
-        for place, line in enumerate(_lines_of(value)):
-            results().print(_printable(f"{'' if place else name.replace('_', ' '):<{width}}  {line}"))
+    for line in fact_lines(facts):
+        results().print(printable(line))
 
 
 def show_found(
     rank: int, name: str, score: float, heading: str, snippet: str, marks: Iterable[tuple[int, int]]
 ) -> None:
     """Print a document that was found, and a part of its text in which words are marked on a terminal."""
-    from rich.text import Text
+    from rich.text import Text as Styled
 
-    line = Text(f"{rank:>3}  {_printable(name)}  {score:.4f}", style="bold")
+    line = Styled(f"{rank:>3}  {printable(name)}  {metric_value(score)}", style="bold")
     if heading:
-        line.append(f"  {_printable(heading)}")
+        line.append(f"  {printable(heading)}")
     results().print(line)
     if snippet:
         # Every character that is not printable becomes one, so that the marks keep their places.
-        part = Text("".join(one if one.isprintable() else "?" for one in snippet))
+        part = Styled("".join(character if character.isprintable() else "?" for character in snippet))
         for begin, end in marks:
             part.stylize("bold yellow", begin, end)
-        results().print(Text("     ") + part)
+        results().print(Styled("     ") + part)
 
 
 def say(text: str) -> None:
     """Print one or more lines of the result."""
     for line in text.split("\n"):
-        results().print(_printable(line))
+        results().print(printable(line))
 
 
 def note(sentence: str) -> None:
@@ -115,7 +152,7 @@ def note_coverage(report: Report) -> None:
 
 def problem(sentence: str) -> None:
     """Print an error or a warning."""
-    notes().print(f"rankwright: {_printable(sentence)}")
+    notes().print(f"rankwright: {printable(sentence)}")
 
 
 def describe(data: RankingData) -> str:
@@ -169,44 +206,3 @@ def live(shown: Callable[[], RenderableType]) -> Iterator[Callable[[], None]]:
         get_renderable=shown, console=notes(), refresh_per_second=1, transient=True, redirect_stdout=False
     ) as display:
         yield display.refresh
-
-
-def _lines_of(value: Any) -> list[str]:
-    """Return a fact as lines: one for each fact of a mapping, a table of records with the same names."""
-    if isinstance(value, dict):
-        width = max(map(len, value), default=0)
-        return [f"{name:<{width}}  {_spell(one)}" for name, one in value.items()] or ["none"]
-    if _are_records(value):
-        names = list(value[0])
-        return aligned([names, *([_spell(record[name]) for name in names] for record in value)])
-    return [_spell(value)]
-
-
-def _are_records(value: Any) -> bool:
-    records = isinstance(value, list) and bool(value) and all(isinstance(one, dict) for one in value)
-    return records and all(one.keys() == value[0].keys() for one in value)
-
-
-def _spell(value: Any) -> str:
-    if isinstance(value, bool) or value is None:
-        return str(value).lower()
-    if isinstance(value, int):
-        return f"{value:,}"
-    if isinstance(value, dict):
-        return "; ".join(f"{name} {_spell(one)}" for name, one in value.items()) or "none"
-    if isinstance(value, list):
-        return ", ".join(map(_spell, value)) or "none"
-    return f"{value:,.6g}" if isinstance(value, float) else str(value)
-
-
-def _printable(text: str) -> str:
-    """Return text with its control characters escaped, so that a terminal does not obey them."""
-    return "".join(one if one.isprintable() else repr(one)[1:-1] for one in text)
-
-
-def _without_nan(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {name: _without_nan(one) for name, one in value.items()}
-    if isinstance(value, list | tuple):
-        return [_without_nan(one) for one in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -1,4 +1,4 @@
-"""Facts about models and documents, for `rankwright info`."""
+"""Facts about models, searchers, indexes and documents, for `rankwright info`."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ from rankwright.models.linear import LinearScorer
 from rankwright.models.model_file import MAGIC
 from rankwright.models.query_features import QueryFeatureScorer
 from rankwright.models.trees import TreeEnsemble
+from rankwright.text.index import summary
+from rankwright.text.index.index import Index
 from rankwright.text.searcher import Searcher
 from rankwright.text.searcher_files import MAGIC as SEARCHER
 
@@ -43,6 +45,12 @@ def _start(file: Path) -> bytes:
             return content.read(START_BYTES)
     except OSError:
         return b""  # reading it as data gives the error message
+
+
+def index_facts(folder: Path) -> dict[str, Any]:
+    """Return the facts of a text index."""
+    index = Index.open(folder)
+    return {"kind": "text index", **summary.index_facts(index), "analyser": summary.analyser_facts(index)}
 
 
 def searcher_facts(file: Path) -> dict[str, Any]:
@@ -88,11 +96,11 @@ def _column_name(scorer: Scorer, column: int) -> str:
 def _importances(scorer: Scorer, trees: TreeEnsemble) -> dict[str, dict[str, float]]:
     """Return total gain and number of splits of the columns that are split on, the highest gain first."""
     # Only of these columns: a small file may claim millions of features.
-    used, place = np.unique(trees.feature, return_inverse=True)
-    gain, splits = np.bincount(place, trees.gain), np.bincount(place)
+    used, position = np.unique(trees.feature, return_inverse=True)
+    gain, splits = np.bincount(position, trees.gain), np.bincount(position)
     return {
-        _column_name(scorer, int(used[one])): {"gain": float(gain[one]), "splits": int(splits[one])}
-        for one in np.argsort(-gain, kind="stable")
+        _column_name(scorer, int(used[rank])): {"gain": float(gain[rank]), "splits": int(splits[rank])}
+        for rank in np.argsort(-gain, kind="stable")
     }
 
 

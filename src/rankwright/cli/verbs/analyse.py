@@ -1,212 +1,198 @@
-"""`rankwright analyse KIND`: the analyses that the papers make, for any systems."""
+"""`rankwright analyse KIND`: the functions of `rankwright.analyses`, for systems, models or rankers to fit."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import inspect
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 import typer
 
 import rankwright as rw
 from rankwright.base.errors import InputError
-from rankwright.cli.options.analysis_options import (
-    MetricOption,
-    PlotOption,
-    RoundsOption,
-    checked_plot,
-    show_analysis,
-)
-from rankwright.cli.options.data_files import FORMATS, ReadOptions, read_data, reads_data
+from rankwright.cli.options.data_files import FORMATS, ReadOptions, files_of, read_collection, read_data
+from rankwright.cli.options.declaring import argument, option, with_signature
+from rankwright.cli.options.faces import Face
+from rankwright.cli.options.rankers import RankerArgument, SetOption, by_name, make_ranker
 from rankwright.cli.options.shared_options import (
-    ConventionOption,
-    DropOneLabelFlag,
+    FoldsPath,
     JobsOption,
     JsonFlag,
     JudgedOption,
-    MinRelevantOption,
-    QueriesOption,
-    RunConventionOption,
+    PlotOption,
     SystemFiles,
-    numbers,
+    TrainOption,
+    check_plot,
     require_distinct,
 )
-from rankwright.cli.options.verb_groups import Group
-from rankwright.cli.verbs.analyse_fits import bound, features, metrics, queries, steps
+from rankwright.cli.options.signatures import Given, Signature, summary
+from rankwright.cli.output.console import note, show
+from rankwright.cli.output.fits import exit_if_interrupted, fit_with_progress, several_fits
+from rankwright.cli.verb_groups import VerbGroup
+from rankwright.reports.result import Result
 
-ModelsArgument = Annotated[list[Path], typer.Argument(metavar="MODEL...", help="One or more model files.")]
-DataOption = Annotated[Path, typer.Option("--data", metavar="FILE", help=f"Judged documents ({FORMATS}).")]
+
+@dataclass(frozen=True)
+class AnalysisKind:
+    """A kind of analysis.
+
+    Parameters
+    ----------
+    function
+        Its function in `rankwright.analyses`.
+    body
+        What such functions analyse and how it is read: a verb that takes the kind first, and `how` to analyse.
+    example
+        The words of an example after the name of the kind.
+    summary
+        The first sentence of its help, by default that of the function.
+    without, faces
+        As for `Signature`.
+    """
+
+    function: str
+    body: Callable[..., None]
+    example: str
+    summary: str = ""
+    without: tuple[str, ...] = ()
+    faces: Mapping[str, Face] = field(default_factory=dict)
+
+    def run(self, *arguments: Any, **how: Any) -> Result:
+        """Call the function."""
+        result: Result = getattr(rw.analyses, self.function)(*arguments, **how)
+        return result
 
 
-@reads_data
-def errors(
+def _of_systems(
+    kind: AnalysisKind,
     files: SystemFiles,
     data: JudgedOption,
     reading: ReadOptions,
-    queries: QueriesOption = None,
+    how: Given,
     plot: PlotOption = None,
-    jobs: JobsOption = None,
     json: JsonFlag = False,
 ) -> None:
-    """Count misordered pairs of documents, by their labels.
-
-    Example:
-
-        rankwright analyse errors old.rw new.rw --data test.txt
-    """
     from rankwright.cli.options.system_files import opened
 
-    checked_plot(plot, inputs=(data, *files))
-    with opened(files, data, reading, jobs) as (systems, judged):
-        found = rw.analyses.pair_errors(systems, judged, queries=queries, n_jobs=jobs)
-    show_analysis(found, plot, json)
+    check_plot(plot, inputs=(data, *files))
+    with opened(files, data, reading, how["n_jobs"]) as (systems, judged):
+        result = kind.run(systems, judged, **how)
+    _show(result, plot, json)
 
 
-@reads_data
-def pairs(
-    files: SystemFiles,
-    data: JudgedOption,
-    reading: ReadOptions,
-    metric: MetricOption = "ndcg@10",
-    convention: RunConventionOption = None,
-    queries: QueriesOption = None,
-    groups: Annotated[
-        str,
-        typer.Option(
-            "--groups",
-            metavar="N or LIST",
-            help="Number of groups of about as many queries; or where groups begin, such as 1,1000,2000.",
-        ),
-    ] = "5",
-    plot: PlotOption = None,
-    jobs: JobsOption = None,
-    json: JsonFlag = False,
-) -> None:
-    """Measure queries with few and with many pairs of documents.
-
-    Example:
-
-        rankwright analyse pairs old.rw new.rw --data test.txt --metric map
-    """
-    starts = numbers("--groups", groups)
-    from rankwright.cli.options.system_files import opened
-
-    checked_plot(plot, inputs=(data, *files))
-    how: dict[str, Any] = {"metric": metric, "convention": convention, "queries": queries, "n_jobs": jobs}
-    into = starts if "," in groups else starts[0]
-    with opened(files, data, reading, jobs) as (systems, judged):
-        found = rw.analyses.by_pairs(systems, judged, groups=into, **how)
-    show_analysis(found, plot, json)
-
-
-@reads_data
-def cutoffs(
-    files: SystemFiles,
-    data: JudgedOption,
-    reading: ReadOptions,
-    metric: Annotated[
-        str,
-        typer.Option("--metric", metavar="NAME", help="Metric without its cut-off: ndcg, p, err, recall or dcg."),
-    ] = "ndcg",
-    cutoffs: Annotated[
-        str, typer.Option("--cutoffs", metavar="LIST", help="Cut-offs, such as 1-10 or 1,3,5,10.")
-    ] = "1-10",
-    convention: RunConventionOption = None,
-    queries: QueriesOption = None,
-    min_relevant: MinRelevantOption = 0,
-    drop_one_label: DropOneLabelFlag = False,
-    plot: PlotOption = None,
-    jobs: JobsOption = None,
-    json: JsonFlag = False,
-) -> None:
-    """Measure systems at several cut-offs: NDCG@1 to NDCG@10.
-
-    Example:
-
-        rankwright analyse cutoffs old.rw new.rw --data test.txt --plot curves.svg
-    """
-    from rankwright.cli.options.system_files import opened
-
-    checked_plot(plot, inputs=(data, *files))
-    how: dict[str, Any] = {"convention": convention, "queries": queries, "n_jobs": jobs}
-    how |= {"min_relevant": min_relevant, "drop_one_label": drop_one_label}
-    with opened(files, data, reading, jobs) as (systems, judged):
-        found = rw.analyses.cutoff_curves(systems, judged, metric=metric, cutoffs=cutoffs, **how)
-    show_analysis(found, plot, json)
-
-
-@reads_data
-def rounds(
+def _of_models_by_round(
+    kind: AnalysisKind,
     models: ModelsArgument,
-    train: Annotated[
-        Path,
-        typer.Option(
-            "--train", metavar="FILE", help=f"Judged documents that the models learned from ({FORMATS})."
-        ),
+    train: Annotated[Path, option(f"Judged documents that the models learned from ({FORMATS}).", "FILE")],
+    test: Annotated[Path, option("Other judged documents.", "FILE")],
+    reading: ReadOptions,
+    how: Given,
+    plot: PlotOption = None,
+    json: JsonFlag = False,
+) -> None:
+    check_plot(plot, inputs=(train, test, *models))
+    systems = _models(models)
+    parts = [read_data(path, reading, list(systems.values()), n_jobs=how["n_jobs"]) for path in (train, test)]
+    _show(kind.run(systems, *parts, **how), plot, json)
+
+
+def _of_models(
+    kind: AnalysisKind,
+    models: ModelsArgument,
+    data: Annotated[Path, option(f"Judged documents ({FORMATS}).", "FILE")],
+    reading: ReadOptions,
+    how: Given,
+    plot: PlotOption = None,
+    json: JsonFlag = False,
+) -> None:
+    check_plot(plot, inputs=(data, *models))
+    systems = _models(models)
+    scorers = [system for system in systems.values() if isinstance(system, rw.Scorer)]
+    judged = read_data(data, reading, scorers, n_jobs=how["n_jobs"])
+    _show(kind.run(systems, judged, **how), plot, json)
+
+
+def _of_steps(
+    kind: AnalysisKind,
+    systems: Annotated[
+        list[str], argument("Model files of trees; with --train, rankers to train, such as adarank.", "MODEL...")
     ],
-    test: Annotated[Path, typer.Option("--test", metavar="FILE", help="Other judged documents.")],
     reading: ReadOptions,
-    metric: MetricOption = "ndcg@10",
-    convention: ConventionOption = "standard",
-    rounds: RoundsOption = None,
-    plot: PlotOption = None,
-    jobs: JobsOption = None,
-    json: JsonFlag = False,
-) -> None:
-    """Measure boosted models by round, on training and test queries.
-
-    Example:
-
-        rankwright analyse rounds model.rw --train train.txt --test test.txt
-    """
-    cut = None if rounds is None else numbers("--rounds", rounds)
-    checked_plot(plot, inputs=(train, test, *models))
-    systems = _models(models)
-    parts = [read_data(path, reading, list(systems.values()), n_jobs=jobs) for path in (train, test)]
-    how: dict[str, Any] = {"metric": metric, "convention": convention, "n_jobs": jobs}
-    show_analysis(rw.analyses.overfitting(systems, *parts, rounds=cut, **how), plot, json)
-
-
-@reads_data
-def speed(
-    models: ModelsArgument,
-    data: DataOption,
-    reading: ReadOptions,
-    metric: MetricOption = "ndcg@10",
-    convention: ConventionOption = "standard",
-    rounds: RoundsOption = None,
-    trees: Annotated[
-        str | None,
-        typer.Option(
-            "--trees",
-            metavar="LIST",
-            help="In place of --rounds: numbers of trees, such as 100,500. A round of mcrank may have one tree "
-            "per class.",
-        ),
+    train: Annotated[
+        Path | None, option("Judged documents to train rankers on, for the weights of rounds.", "FILE")
     ] = None,
-    cost: Annotated[
-        str, typer.Option("--cost", metavar="WHAT", help="microseconds per document, or the number of trees.")
-    ] = "microseconds",
+    settings: SetOption = None,
     plot: PlotOption = None,
     jobs: JobsOption = None,
     json: JsonFlag = False,
 ) -> None:
-    """Measure models, cut to fewer rounds, against their speed.
+    check_plot(plot, inputs=(train, *map(Path, systems)))
+    if train is None:
+        if settings:
+            raise InputError("--set is for rankers to train; add --train or leave it out.")
+        _show(kind.run({name: rw.load(name) for name in systems}), plot, json)
+        return
+    rankers = {name: make_ranker(name, settings or [], jobs) for name in systems}
+    judged = read_data(train, reading, n_jobs=jobs)
+    for ranker in rankers.values():
+        fit_with_progress(ranker, judged)
+        exit_if_interrupted(ranker)
+    _show(kind.run(rankers), plot, json)
 
-    Example:
 
-        rankwright analyse speed lambdamart.rw mcrank.rw --data test.txt --cost trees --trees 100,500,1000
-    """
-    cut: dict[str, Any] = {
-        "rounds": None if rounds is None else numbers("--rounds", rounds),
-        "trees": None if trees is None else numbers("--trees", trees),
-    }
-    checked_plot(plot, inputs=(data, *models))
-    systems = _models(models)
-    scorers = [one for one in systems.values() if isinstance(one, rw.Scorer)]
-    judged = read_data(data, reading, scorers, n_jobs=jobs)
-    how: dict[str, Any] = {"metric": metric, "convention": convention, "n_jobs": jobs}
-    show_analysis(rw.analyses.speed_accuracy(systems, judged, **cut, cost=cost, **how), plot, json)
+def _of_fit(
+    kind: AnalysisKind,
+    ranker: RankerArgument,
+    train: TrainOption,
+    reading: ReadOptions,
+    settings: SetOption = None,
+    plot: PlotOption = None,
+    jobs: JobsOption = None,
+    json: JsonFlag = False,
+) -> None:
+    check_plot(plot, inputs=(train,))
+    chosen = make_ranker(ranker, settings or [], jobs)
+    fit_with_progress(chosen, read_data(train, reading, n_jobs=jobs))
+    _show(kind.run(chosen), plot, json)
+    exit_if_interrupted(chosen)
+
+
+def _of_fits(
+    kind: AnalysisKind,
+    ranker: RankerArgument,
+    data: FoldsPath,
+    reading: ReadOptions,
+    how: Given,
+    settings: SetOption = None,
+    plot: PlotOption = None,
+    jobs: JobsOption = None,
+    json: JsonFlag = False,
+) -> None:
+    check_plot(plot, inputs=files_of(data))
+    chosen = make_ranker(ranker, settings or [], jobs)
+    collection = read_collection(data, reading, jobs)
+    with several_fits(f"training {ranker}", _count_fits(kind.function, collection, how)) as on_fit:
+        result = kind.run(chosen, collection, **how, on_fit=on_fit)
+    _show(result, plot, json)
+
+
+def _count_fits(function: str, collection: Any, how: Given) -> int:
+    """Return the number of fits of an analysis."""
+    from rankwright.analyses.ablation import count_ablation_fits
+    from rankwright.analyses.learning_curve import count_learning_fits
+    from rankwright.crossval.folds import count_folds
+    from rankwright.crossval.splits import SplitOptions
+
+    splits = SplitOptions(
+        **{name: how[name] for name in ("folds", "repeats", "validation", "random_state") if name in how}
+    )
+    if function == "ablation":
+        return count_ablation_fits(collection, splits, how["features"])
+    if function == "learning_curve":
+        return count_learning_fits(collection, splits, how["sizes"], how["draws"])
+    return len(rw.metrics.parse_metrics(how["metrics"])) * count_folds(collection, splits)
 
 
 def _models(files: Iterable[Path]) -> dict[str, Any]:
@@ -216,24 +202,103 @@ def _models(files: Iterable[Path]) -> dict[str, Any]:
 
     require_distinct(list(files))
     systems = {str(path): open_system(path) for path in files}
-    for name, one in systems.items():
-        if not isinstance(one, rw.Scorer | ForeignModel):
+    for name, system in systems.items():
+        if not isinstance(system, rw.Scorer | ForeignModel):
             raise InputError(f"{name} holds scores; this analysis needs model files.")
     return systems
 
 
+def _show(result: Result, plot: Path | None, json: bool) -> None:
+    if plot is not None:
+        result.charts[0].save(plot)
+        note(f"wrote {plot}")
+    show(result, json=json)
+
+
+def _groups(option: str, texts: Sequence[str]) -> dict[str, list[str]] | None:
+    groups = by_name(option, "NAME=A,B,...", texts)
+    return {name: [feature.strip() for feature in text.split(",")] for name, text in groups.items()} or None
+
+
+ModelsArgument = Annotated[list[Path], argument("One or more model files.", "MODEL...")]
+ABLATION = {
+    "features": Face(
+        "NAME=A,B,...",
+        "--group",
+        words="A group of features, by name, pattern (bm25_*) or, without names, LETOR's number; may be repeated. "
+        "By default every feature alone.",
+        read=_groups,
+        type=list[str] | None,
+    ),
+    "how": Face(
+        option="--only",
+        words="Keep each feature or group alone, instead of taking it away.",
+        read=lambda _, only: "only" if only else "drop",
+        type=bool,
+    ),
+}
+CUTOFFS = {"metric": Face("NAME", words="Metric without its cut-off: ndcg, p, err, recall or dcg.")}
+BOUND = "Train AdaRank, RankBoost or MPBoost, and show the bound that its theorem gives by round."
+STEPS = "Show how far every round of boosted models goes."
+
+KINDS = {
+    "errors": AnalysisKind("pair_errors", _of_systems, "old.rw new.rw --data test.txt", without=("names",)),
+    "pairs": AnalysisKind("by_pairs", _of_systems, "old.rw new.rw --data test.txt --metric map"),
+    "cutoffs": AnalysisKind(
+        "cutoff_curves", _of_systems, "old.rw new.rw --data test.txt --plot curves.svg", faces=CUTOFFS
+    ),
+    "rounds": AnalysisKind("overfitting", _of_models_by_round, "model.rw --train train.txt --test test.txt"),
+    "speed": AnalysisKind("speed_accuracy", _of_models, "a.rw b.rw --data test.txt --cost trees --trees 100,500"),
+    "steps": AnalysisKind("steps", _of_steps, "adarank rankboost --train train.txt", STEPS),
+    "bound": AnalysisKind("bound_curve", _of_fit, "adarank --train train.txt", BOUND),
+    "metrics": AnalysisKind("metric_transfer", _of_fits, "adarank --data judged.txt --metrics map,ndcg@5"),
+    "queries": AnalysisKind("learning_curve", _of_fits, "lambdamart --data judged.txt"),
+    "features": AnalysisKind(
+        "ablation", _of_fits, "lambdamart --data judged.txt --group text=1,2,3", faces=ABLATION
+    ),
+}
+
+
+class Kinds(VerbGroup):
+    """The kinds of analysis."""
+
+    panels: ClassVar[Mapping[str, Sequence[str]]] = {
+        "Systems": ("errors", "pairs", "cutoffs", "rounds", "speed", "steps"),
+        "Fits of a ranker": ("bound", "metrics", "queries", "features"),
+    }
+
+    def load(self, name: str) -> Callable[..., None]:
+        """Return the verb of a kind."""
+        kind = KINDS[name]
+        options = Signature(f"analyses.{kind.function}", without=kind.without, faces=kind.faces)
+        parameters = [
+            each.replace(annotation=Annotated[Given, options]) if each.name == "how" else each
+            for each in inspect.signature(kind.body, eval_str=True).parameters.values()
+            if each.name != "kind"
+        ]
+
+        def verb(**given: Any) -> None:
+            kind.body(kind, **given)
+
+        words = kind.summary or summary(f"analyses.{kind.function}")
+        verb.__doc__ = f"{words}\n\nExample:\n\n    rankwright analyse {name} {kind.example}\n"
+        return with_signature(verb, parameters)
+
+
 analyse = typer.Typer(
-    cls=Group,
-    help="Look into systems: which labels they confuse, where they overfit, what would help.\n\n"
-    "Example:\n\n    rankwright analyse errors old.rw new.rw --data test.txt",
+    cls=Kinds,
+    add_completion=False,
     subcommand_metavar="KIND ...",
     no_args_is_help=True,
     rich_markup_mode="markdown",
 )
-PANELS = {
-    "Systems": (errors, pairs, cutoffs, rounds, speed, steps),
-    "Fits of a ranker": (bound, metrics, queries, features),
-}
-for panel, kinds in PANELS.items():
-    for kind in kinds:
-        analyse.command(rich_help_panel=panel)(kind)
+
+
+@analyse.callback()
+def _options() -> None:
+    """Look into systems: which labels they confuse, where they overfit, what would help.
+
+    Example:
+
+        rankwright analyse errors old.rw new.rw --data test.txt
+    """

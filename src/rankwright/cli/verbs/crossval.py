@@ -2,154 +2,76 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 import rankwright as rw
 from rankwright.base.errors import InputError
+from rankwright.base.wording import nearest
 from rankwright.cli.options.config import configurable
-from rankwright.cli.options.data_files import FORMATS, ReadOptions, reads_data
-from rankwright.cli.options.judged_collection import files_of, read_collection, read_test_parts
-from rankwright.cli.options.option_groups import takes_options
-from rankwright.cli.options.page_option import ReportOption, check_report
-from rankwright.cli.options.ranker_list import RankersArgument, grids_of, rankers_of
-from rankwright.cli.options.shared_options import (
+from rankwright.cli.options.data_files import ReadOptions, files_of, read_collection, read_test_parts
+from rankwright.cli.options.declaring import option
+from rankwright.cli.options.faces import WORKERS
+from rankwright.cli.options.rankers import (
     AsPrintedFlag,
-    ConventionOption,
-    DropOneLabelFlag,
-    JobsOption,
-    JsonFlag,
-    MetricsOption,
-    MinRelevantOption,
-    SetOption,
-    checked_output,
-)
-from rankwright.cli.options.tuning_options import (
     ChooseOption,
     GridOption,
-    WorkersOption,
+    RankersArgument,
+    SetOption,
+    make_rankers,
+    read_grids,
     require_tune,
-    setting_text,
-    several_fits,
 )
-from rankwright.cli.output.console import describe, note, show_json
-from rankwright.cli.output.crossval_output import facts_of, show, write_page
-from rankwright.cli.verbs.train import RefitFlag, exit_if_interrupted, fit_with_progress
+from rankwright.cli.options.shared_options import (
+    FoldsPath,
+    JobsOption,
+    JsonFlag,
+    ReportOption,
+    check_report,
+    checked_output,
+    this_command,
+)
+from rankwright.cli.options.signatures import Given, Signature
+from rankwright.cli.output.console import describe, note, show
+from rankwright.cli.output.fits import exit_if_interrupted, fit_with_progress, several_fits
+from rankwright.rankers.parameters.spelling import setting_text
 
 if TYPE_CHECKING:
+    from rankwright.crossval.cross_comparison import CrossComparison
     from rankwright.crossval.cross_validation import CrossValidation
-    from rankwright.crossval.splits import Division
     from rankwright.data.dataset import RankingData
     from rankwright.rankers.ranker import Ranker
 
-DataOption = Annotated[
-    Path,
-    typer.Option(
-        "--data",
-        metavar="PATH",
-        help=f"Judged documents ({FORMATS}), divided into folds by query; or a folder with Fold1, Fold2, ..., "
-        "each with train.txt, vali.txt and test.txt, as in LETOR.",
-    ),
-]
-FoldsOption = Annotated[
-    int, typer.Option("--folds", min=2, metavar="N", help="Number of folds that a file is divided into.")
-]
-RepeatsOption = Annotated[
-    int, typer.Option("--repeats", min=1, metavar="N", help="How many times a file is divided into folds.")
-]
-
-
-def read_validation(text: str) -> float | str:
-    """Return a fraction as a number; anything else is left to the checks of `Division`."""
-    try:
-        return float(text)
-    except ValueError:
-        return text
-
-
-ValidationOption = Annotated[
-    Any,
-    typer.Option(
-        "--validation",
-        metavar="FRACTION or fold",
-        parser=read_validation,
-        help="Fraction of a file's queries outside the test part of a fold that choose the number of rounds; "
-        "with 0 the ranker learns for all its rounds. With fold, the fold before the test part chooses: five "
-        "folds are divided 3 + 1 + 1, as in LETOR.",
-    ),
-]
-StratifyFlag = Annotated[
-    bool,
-    typer.Option(
-        "--stratify",
-        help="Give all folds about as many queries with few and with many relevant documents.",
-    ),
-]
-RandomStateOption = Annotated[
-    int, typer.Option("--random-state", min=0, metavar="N", help="Seed of the division of a file into folds.")
-]
-BaselineOption = Annotated[
-    str | None,
-    typer.Option(
-        "--baseline",
-        metavar="RANKER",
-        help="With several rankers: the one that all others are compared with; by default all pairs are compared.",
-    ),
-]
-ModelOption = Annotated[
-    Path | None,
-    typer.Option(
-        "--model",
-        metavar="FILE",
-        help="Model file to write: the ranker fitted on all queries, with the setting that is best on average "
-        "over folds and the median number of rounds.",
-    ),
-]
-
-
-@dataclass(frozen=True)
-class DivisionOptions:
-    """How a file is divided into folds."""
-
-    folds: FoldsOption = 5
-    repeats: RepeatsOption = 1
-    validation: ValidationOption = 0.0
-    stratify: StratifyFlag = False
-    random_state: RandomStateOption = 0
-
-
-@dataclass(frozen=True)
-class DropOptions:
-    """Which queries are left out."""
-
-    min_relevant: MinRelevantOption = 0
-    drop_one_label: DropOneLabelFlag = False
+FACES = {"workers": replace(WORKERS, words="Number of parallel fits for --tune; by default one per thread.")}
 
 
 @configurable
-@reads_data
-@takes_options(DropOptions, "dropping")
-@takes_options(DivisionOptions, "dividing")
 def crossval(
     ranker: RankersArgument,
-    data: DataOption,
+    data: FoldsPath,
     reading: ReadOptions,
-    dividing: DivisionOptions,
-    dropping: DropOptions,
-    metrics: MetricsOption = "ndcg@10,map",
-    convention: ConventionOption = "standard",
+    how: Annotated[Given, Signature("cross_validate", without=("tune", "grid"), faces=FACES)],
     settings: SetOption = None,
     as_printed: AsPrintedFlag = False,
-    refit: RefitFlag = False,
-    tune: Annotated[bool, typer.Option("--tune", help="Tune the ranker on each fold.")] = False,
+    tune: Annotated[bool, option("Tune the ranker on each fold.")] = False,
     choose: ChooseOption = None,
     grid: GridOption = None,
-    workers: WorkersOption = None,
-    baseline: BaselineOption = None,
-    model: ModelOption = None,
+    baseline: Annotated[
+        str | None,
+        option(
+            "With several rankers: the one that all others are compared with; by default all pairs are compared.",
+            "RANKER",
+        ),
+    ] = None,
+    model: Annotated[
+        Path | None,
+        option(
+            "Model file to write: the ranker fitted on all queries, with the setting that is best on average over "
+            "folds and the median number of rounds.",
+            "FILE",
+        ),
+    ] = None,
     report: ReportOption = None,
     jobs: JobsOption = None,
     json: JsonFlag = False,
@@ -162,34 +84,27 @@ def crossval(
 
         rankwright crossval lambdamart adarank --data judged.txt --validation fold
     """
-    from rankwright.crossval.splits import Division
-
-    require_tune(tune, {"--choose": choose, "--grid": grid, "--workers": workers})
-    asked = rw.metrics.parse_metrics(metrics)
-    chosen = rankers_of(ranker, settings or [], jobs, as_printed=as_printed)
+    require_tune(tune, {"--choose": choose, "--grid": grid, "--workers": how["workers"]})
+    how["metrics"] = rw.metrics.parse_metrics(how["metrics"])
+    chosen = make_rankers(ranker, settings or [], jobs, as_printed=as_printed)
     _require_one_or_several(chosen, model, baseline)
     if model is not None:
         checked_output(model, inputs=(data,))
     check_report(report, inputs=files_of(data), model=model)
     collection = read_collection(data, reading, jobs)
-    everything = None if model is None else _all_queries(collection, model, dropping)
-    division = Division(**asdict(dividing))
-    protocol = _protocol(data, division, choose) if tune else None
-    tuning: dict[str, Any] = {"tune": protocol, "grid": grids_of(chosen, grid)}
-    n_fits = _count(chosen, collection, division, tuning)
-    with several_fits(f"cross-validating {', '.join(chosen)}", n_fits) as on_fit:
-        options: dict[str, Any] = {"convention": convention, "workers": workers, "on_fit": on_fit, "refit": refit}
-        options |= asdict(dividing) | asdict(dropping) | tuning
-        found = rw.cross_validate(chosen, collection, metrics=asked, **options)
-    result = found[next(iter(chosen))]
+    everything = None if model is None else _all_queries(collection, model, how["min_relevant"])
+    tuning: Given = {"tune": choose or True if tune else None, "grid": read_grids(chosen, grid)}
+    with several_fits(f"cross-validating {', '.join(chosen)}", _count(chosen, collection, how, tuning)) as on_fit:
+        compared = rw.cross_validate(chosen, collection, **how, **tuning, on_fit=on_fit).against(baseline)
+    result = compared[compared.rankers[0]]
     if not json:
-        show(found, baseline)
+        show(result if len(chosen) == 1 else compared, json=False)
     if model is not None and everything is not None:
         _fit_and_save(result, everything, model)
     if report is not None:
-        write_page(found, baseline, collection, report)
+        _write_page(compared, collection, report)
     if json:
-        show_json(facts_of(found, baseline) | {"model": model and str(model), "report": report and str(report)})
+        show(result if len(chosen) == 1 else compared, json=True, model=model, report=report)
     if model is not None:
         exit_if_interrupted(result.best)
 
@@ -203,34 +118,35 @@ def _require_one_or_several(chosen: dict[str, Ranker], model: Path | None, basel
     if baseline is not None and len(chosen) == 1:
         raise InputError("--baseline needs several rankers to compare.")
     if baseline is not None and baseline not in chosen:
-        from rankwright.base.wording import nearest
-
         raise InputError(f"There is no ranker {baseline!r} to be the baseline{nearest(baseline, chosen)}")
 
 
-def _protocol(data: Path, division: Division, choose: str | None) -> str:
-    from rankwright.tuning.judging_queries import default_protocol
-
-    return choose or default_protocol(has_validation=data.is_dir() or division.has_validation)
-
-
-def _count(
-    chosen: dict[str, Ranker], collection: RankingData | Path, division: Division, tuning: dict[str, Any]
-) -> int:
+def _count(chosen: dict[str, Ranker], collection: RankingData | Path, how: Given, tuning: Given) -> int:
     """Return the number of fits."""
     from rankwright.crossval.cross_validate import count_fits
     from rankwright.crossval.folds import count_folds
+    from rankwright.crossval.splits import SplitOptions
 
+    splits = SplitOptions(
+        **{name: how[name] for name in ("folds", "repeats", "validation", "stratify", "random_state")}
+    )
     grids = tuning["grid"] or {}
-    per_fold = sum(count_fits(one, tune=tuning["tune"], grid=grids.get(name)) for name, one in chosen.items())
-    return count_folds(collection, division) * per_fold
+    protocol = _protocol(tuning["tune"], has_validation=isinstance(collection, Path) or splits.has_validation)
+    per_fold = sum(count_fits(each, tune=protocol, grid=grids.get(name)) for name, each in chosen.items())
+    return count_folds(collection, splits) * per_fold
 
 
-def _all_queries(collection: RankingData | Path, model: Path, dropping: DropOptions) -> RankingData:
+def _protocol(tune: Any, *, has_validation: bool) -> str | None:
+    from rankwright.tuning.judging_queries import default_protocol
+
+    return default_protocol(has_validation=has_validation) if tune is True else tune
+
+
+def _all_queries(collection: RankingData | Path, model: Path, min_relevant: int) -> RankingData:
     """Return all queries to fit the final model on; those of a folder are the test parts of its folds."""
     try:
         judged = read_test_parts(collection) if isinstance(collection, Path) else collection
-        return rw.drop_queries(judged, min_relevant=dropping.min_relevant)
+        return rw.drop_queries(judged, min_relevant=min_relevant)
     except InputError as error:
         raise InputError(
             f"{model} cannot be fitted on all queries, which are the test parts of all folds together: {error}"
@@ -238,7 +154,24 @@ def _all_queries(collection: RankingData | Path, model: Path, dropping: DropOpti
 
 
 def _fit_and_save(result: CrossValidation, everything: RankingData, model: Path) -> None:
-    fit_with_progress(result.best, everything, None)
+    fit_with_progress(result.best, everything)
     rw.save(result.best, model)
     setting = f" with {setting_text(result.chosen)}" if result.chosen else ""
     note(f"fitted on {describe(everything)}{setting}; wrote {model}")
+
+
+def _write_page(compared: CrossComparison, collection: RankingData | Path, report: Path) -> None:
+    """Write the page of one ranker, or of several."""
+    from rankwright.cards.crossval_page import write_crossval_page, write_rankers_page
+
+    data, reason = None, ""
+    try:
+        data = read_test_parts(collection) if isinstance(collection, Path) else collection
+    except InputError as error:
+        reason = f"The test parts of all folds cannot be shown together: {error}"
+    if len(compared) == 1:
+        result = compared[compared.rankers[0]]
+        write_crossval_page(result, report, data=data, without_data=reason, reproduce=this_command())
+    else:
+        write_rankers_page(compared, report, data=data, reproduce=this_command())
+    note(f"wrote {report}")

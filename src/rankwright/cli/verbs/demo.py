@@ -5,16 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 import rankwright as rw
 from rankwright.base.errors import InputError, MissingPackageError
-from rankwright.base.wording import said_p_value
-from rankwright.cli.options.page_option import this_command
-from rankwright.cli.options.shared_options import JsonFlag, checked_output
-from rankwright.cli.options.tuning_options import INTERRUPTED
-from rankwright.cli.output.console import describe, note, say, show_json, show_table
-from rankwright.cli.verbs.train import fit_with_progress
+from rankwright.cli.options.declaring import option
+from rankwright.cli.options.shared_options import JsonFlag, checked_output, this_command
+from rankwright.cli.output.console import describe, note, show
+from rankwright.cli.output.fits import exit_interrupted, fit_with_progress
 
 if TYPE_CHECKING:
     from rankwright.rankers.ranker import Ranker
@@ -25,16 +21,11 @@ BASELINE = "best feature"
 
 
 def demo(
-    report: Annotated[
-        Path,
-        typer.Option(
-            "--report", metavar="FILE", help="HTML page to write; the model is written beside it as .rw."
-        ),
-    ] = Path("report.html"),
-    queries: Annotated[
-        int, typer.Option("--queries", min=10, metavar="N", help="Number of training queries.")
-    ] = 150,
-    seed: Annotated[int, typer.Option("--seed", min=0, metavar="N", help="Seed of the generated data.")] = 0,
+    report: Annotated[Path, option("HTML page to write; the model is written beside it as .rw.", "FILE")] = Path(
+        "report.html"
+    ),
+    queries: Annotated[int, option("Number of training queries.", "N", min=10)] = 150,
+    seed: Annotated[int, option("Seed of the generated data.", "N", min=0)] = 0,
     json: JsonFlag = False,
 ) -> None:
     """Train rankers on generated data, blend two, compare them and write a report, in half a minute.
@@ -43,6 +34,8 @@ def demo(
 
         rankwright demo
     """
+    from rankwright.evaluation.compare import compare_report
+
     model = _model_beside(report)
     truth = rw.synthetic.RandomPolynomial.draw(seed)
     train, valid, test = (truth.sample(queries, seed=3 * seed + part) for part in range(3))
@@ -52,15 +45,16 @@ def demo(
     measured = rw.evaluate(systems, test, metrics=[METRIC, "map", "mrr"])
     saved = next(name for name in systems if name in fitted)
     rw.save(fitted[saved], model)
-    page = _write_page(measured, systems, fitted, test, report)
+    compared = compare_report(measured, baseline=BASELINE)
+    page = _write_page(compared, systems, fitted, test, report)
     if json:
-        show_json(measured.to_dict() | {"report": page, "model": str(model)})
+        show(measured, json=True, report=page, model=model)
     else:
-        _show(measured)
+        show(compared, json=False, sections=1)
         written = f"Wrote the model {model} ({saved})" + ("" if page is None else f" and the page {page}")
         note(f"{written}; next: rankwright info {model}")
     if interrupted:
-        raise typer.Exit(INTERRUPTED)
+        exit_interrupted()
 
 
 def _model_beside(report: Path) -> Path:
@@ -118,16 +112,19 @@ def _systems(fitted: dict[str, Ranker], train: rw.RankingData, valid: rw.Ranking
 
 
 def _write_page(
-    measured: rw.Report, systems: dict[str, Any], fitted: dict[str, Ranker], test: rw.RankingData, report: Path
+    compared: rw.SystemComparison,
+    systems: dict[str, Any],
+    fitted: dict[str, Ranker],
+    test: rw.RankingData,
+    report: Path,
 ) -> str | None:
     """Write the page and return its path; without the packages for it, say how to get them and return None."""
     from rankwright.cards.report_page import write_page
-    from rankwright.evaluation.compare import compare_report
 
-    histories = {name: one.history_ for name, one in fitted.items() if name != "AutoRanker"}
+    histories = {name: ranker.history_ for name, ranker in fitted.items() if name != "AutoRanker"}
     try:
         write_page(
-            compare_report(measured, baseline=BASELINE),
+            compared,
             report,
             histories=histories,
             systems=systems,
@@ -139,18 +136,3 @@ def _write_page(
         note(str(error))
         return None
     return str(report)
-
-
-def _show(measured: rw.Report) -> None:
-    rows = [
-        (system, *(f"{measured.mean(system, metric):.4f}" for metric in measured.metrics))
-        for system in sorted(measured.systems, key=lambda one: -measured.mean(one, METRIC))
-    ]
-    show_table(("system", *measured.metrics), rows)
-    first = measured.systems[0]
-    found = measured.compare(first, BASELINE, METRIC)
-    say(
-        f"{first} against the best feature: {found.difference:+.4f} {METRIC} ({said_p_value(found.p_value)}); "
-        f"better on {found.better} queries, worse on {found.worse}."
-    )
-    note(measured.footnote())

@@ -2,63 +2,35 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from math import isnan
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import Annotated, Any
 
 import rankwright as rw
 from rankwright.base.errors import InputError
-from rankwright.base.wording import shown_p_value
-from rankwright.cli.options.data_files import ReadOptions, reads_data
-from rankwright.cli.options.shared_options import (
-    PICTURES,
-    DropOneLabelFlag,
-    JobsOption,
-    JsonFlag,
-    JudgedOption,
-    MetricsOption,
-    MinRelevantOption,
-    QueriesOption,
-    RunConventionOption,
-    SystemFiles,
-    checked_picture,
-    numbers,
-)
-from rankwright.cli.output.console import note, note_coverage, show_json, show_table
-
-if TYPE_CHECKING:
-    from rankwright.evaluation.rounds import RoundsReport
+from rankwright.cli.options.data_files import ReadOptions
+from rankwright.cli.options.declaring import option
+from rankwright.cli.options.faces import integers
+from rankwright.cli.options.shared_options import PICTURES, JsonFlag, JudgedOption, SystemFiles, check_plot
+from rankwright.cli.options.signatures import Given, Signature
+from rankwright.cli.output.console import note, note_coverage, say, show
+from rankwright.reports.blocks import Column, Interval, Kind, Table
+from rankwright.reports.result import Result
 
 
-@reads_data
 def evaluate(
     files: SystemFiles,
     data: JudgedOption,
     reading: ReadOptions,
-    metrics: MetricsOption = "ndcg@10,map",
-    convention: RunConventionOption = None,
-    queries: QueriesOption = None,
-    min_relevant: MinRelevantOption = 0,
-    drop_one_label: DropOneLabelFlag = False,
+    how: Annotated[Given, Signature("evaluate")],
     rounds: Annotated[
-        str | None,
-        typer.Option(
-            "--rounds", metavar="LIST", help="Evaluate the models cut to their first rounds, such as 50,100,200."
-        ),
+        str | None, option("Evaluate the models cut to their first rounds, such as 50,100,200.", "LIST")
     ] = None,
     plot: Annotated[
-        Path | None,
-        typer.Option(
-            "--plot", metavar="FILE", help=f"With --rounds: chart of the first metric to write ({PICTURES})."
-        ),
+        Path | None, option(f"With --rounds: chart of the first metric to write ({PICTURES}).", "FILE")
     ] = None,
-    per_query: Annotated[
-        bool, typer.Option("--per-query", help="With --json: print the value of every query too.")
-    ] = False,
-    jobs: JobsOption = None,
+    per_query: Annotated[bool, option("With --json: print the value of every query too.")] = False,
     json: JsonFlag = False,
 ) -> None:
     """Evaluate systems on judged documents, and compare them with the first.
@@ -69,29 +41,32 @@ def evaluate(
     """
     from rankwright.cli.options.system_files import opened
 
-    _check(rounds, plot, per_query, json)
-    if rounds is not None and queries is not None:
-        raise InputError("--queries cannot be used with --rounds.")
-    if plot is not None:
-        checked_picture(plot, inputs=(data, *files))
-    asked: dict[str, Any] = {"metrics": rw.metrics.parse_metrics(metrics), "convention": convention}
-    asked |= {"min_relevant": min_relevant, "drop_one_label": drop_one_label}
-    with opened(files, data, reading, jobs) as (systems, judged):
+    _check(rounds, plot, per_query, json, how)
+    check_plot(plot, inputs=(data, *files))
+    with opened(files, data, reading, how["n_jobs"]) as (systems, judged):
         if rounds is not None:
-            _show_rounds(
-                rw.evaluate_rounds(systems, judged, numbers("--rounds", rounds), n_jobs=jobs, **asked), plot, json
-            )
+            del how["queries"]
+            result = rw.evaluate_rounds(systems, judged, integers("--rounds", rounds), **how)
+            if plot is not None:
+                result.chart(result.report.metrics[0]).save(plot)
+                note(f"wrote {plot}")
+            show(result, json=json)
             return
-        report = rw.evaluate(systems, judged, queries=queries, n_jobs=jobs, **asked)
-    note_coverage(report)
+        report = rw.evaluate(systems, judged, **how)
+    compared = _comparisons(report)
     if json:
-        compared = {"comparisons": _comparisons(report)} if len(files) > 1 else {}
-        show_json(report.to_dict() | compared | ({"per_query": _per_query(report)} if per_query else {}))
-    else:
-        _show(report)
+        note_coverage(report)
+        more: dict[str, Any] = {"comparisons": compared} if len(files) > 1 else {}
+        more |= {"per_query": _per_query(report)} if per_query else {}
+        show(report, json=True, **more)
+        return
+    show(report, json=False)
+    if compared:
+        say("")
+        show(AgainstFirst(report.systems[0], tuple(compared)), json=False)
 
 
-def _check(rounds: str | None, plot: Path | None, per_query: bool, json: bool) -> None:
+def _check(rounds: str | None, plot: Path | None, per_query: bool, json: bool, how: Given) -> None:
     """Refuse options that do not go together."""
     if plot is not None and rounds is None:
         raise InputError("--plot needs --rounds, such as --rounds 50,100,200.")
@@ -99,29 +74,42 @@ def _check(rounds: str | None, plot: Path | None, per_query: bool, json: bool) -
         raise InputError("--per-query cannot be used with --rounds.")
     if per_query and not json:
         raise InputError("--per-query needs --json.")
+    if rounds is not None and how["queries"] is not None:
+        raise InputError("--queries cannot be used with --rounds.")
 
 
-def _show(report: rw.Report) -> None:
-    rows = [
-        (system, *(f"{report.mean(system, metric):.4f}" for metric in report.metrics)) for system in report.systems
-    ]
-    show_table(("system", *report.metrics), rows)
-    compared = [
-        (
-            one["system"],
-            one["metric"],
-            f"{one['difference']:+.4f}",
-            "-" if isnan(one["interval"][0]) else "[{:+.4f}, {:+.4f}]".format(*one["interval"]),
-            shown_p_value(one["p_value"]),
-            f"{one['better']:,}",
-            f"{one['worse']:,}",
-        )
-        for one in _comparisons(report)
-    ]
-    if compared:
-        head = (f"against {report.systems[0]}", "metric", "difference", "95 % interval", "p", "better", "worse")
-        show_table(head, compared)
-    note(report.footnote())
+@dataclass(frozen=True, repr=False)
+class AgainstFirst(Result):
+    """Paired comparisons of systems with the first one."""
+
+    baseline: str
+    comparisons: tuple[dict[str, Any], ...]
+
+    @property
+    def summary(self) -> str:
+        """What the tests are."""
+        return f"Paired tests against {self.baseline}, with 95 % intervals of the difference:"
+
+    def blocks(self) -> list[Table]:
+        """Return one row per system and metric."""
+        columns = [
+            Column("system", Kind.TEXT),
+            Column("metric", Kind.TEXT),
+            Column("difference", Kind.DIFFERENCE),
+            Column("p", Kind.P_VALUE),
+            Column("better", Kind.COUNT),
+            Column("worse", Kind.COUNT),
+        ]
+        rows = [
+            (
+                pair["system"],
+                pair["metric"],
+                Interval(pair["difference"], *pair["interval"]),
+                *(pair[name] for name in ("p_value", "better", "worse")),
+            )
+            for pair in self.comparisons
+        ]
+        return [Table(columns, rows)]
 
 
 def _comparisons(report: rw.Report) -> list[dict[str, Any]]:
@@ -133,22 +121,6 @@ def _comparisons(report: rw.Report) -> list[dict[str, Any]]:
         for metric in report.metrics
         if not isnan(report.mean(first, metric))
     ]
-
-
-def _show_rounds(found: RoundsReport, plot: Path | None, as_json: bool) -> None:
-    metrics = found.report.metrics
-    if plot is not None:
-        found.chart(metrics[0]).save(plot)
-    if as_json:
-        show_json(found.to_dict())
-        return
-    rows = [
-        (system, f"{number:,}", *(f"{found.mean(system, number, metric):.4f}" for metric in metrics))
-        for system in found.systems
-        for number in found.rounds
-    ]
-    show_table(("system", "rounds", *metrics), rows)
-    note(found.report.footnote() + ("" if plot is None else f"; wrote {plot}"))
 
 
 def _per_query(report: rw.Report) -> dict[str, dict[str, dict[str, float]]]:

@@ -5,13 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 import rankwright as rw
 from rankwright.base.errors import InputError
-from rankwright.cli.options.data_files import FORMATS, ReadOptions, file_of, read_documents, reads_data
+from rankwright.cli.options.data_files import FORMATS, ReadOptions, file_of, read_documents
+from rankwright.cli.options.declaring import argument, option
+from rankwright.cli.options.faces import Face
 from rankwright.cli.options.shared_options import JobsOption, JsonFlag, checked_output
-from rankwright.cli.output.console import note, say, show_json
+from rankwright.cli.options.signatures import Given, Signature
+from rankwright.cli.output.console import note, say, show
 
 if TYPE_CHECKING:
     from rankwright.data.dataset import Documents
@@ -31,58 +32,27 @@ TARGETS = {
     "c": "NAME_score of every row, or NAME_score_query of every query",
 }
 
-ModelArgument = Annotated[
-    Path, typer.Argument(metavar="MODEL", help="Model file of rankwright, LightGBM, XGBoost, CatBoost or RankLib.")
-]
-TargetOption = Annotated[
-    str, typer.Option("--to", metavar="FORMAT", help=f"Format to write: {', '.join(TARGETS)}.")
-]
-VersionOption = Annotated[
-    str | None,
-    typer.Option(
-        "--engine-version",
-        metavar="VERSION",
-        help="Version of OpenSearch or Solr, such as 3.8, on which its treatment of missing values depends.",
-    ),
-]
-NameOption = Annotated[
-    str | None,
-    typer.Option("--name", metavar="NAME", help="Name of the model in the engine, or prefix of C functions."),
-]
-NamesOption = Annotated[
-    str | None,
-    typer.Option("--feature-names", metavar="LIST", help="Names of the features there, separated by commas."),
-]
-NoMissingFlag = Annotated[
-    bool,
-    typer.Option("--no-missing", help="No value is ever missing, so it does not matter how they are treated."),
-]
-NonNegativeFlag = Annotated[
-    bool, typer.Option("--non-negative", help="Add a constant to all scores, so that none is below 0.")
-]
-CheckOption = Annotated[
-    Path | None,
-    typer.Option(
-        "--check",
-        metavar="FILE",
-        help=f"Documents ({FORMATS}) to score: their features and our scores are written to OUT.check.csv, where "
-        "OUT is the file of --out, to compare with the target's scores.",
-    ),
-]
+FACES = {
+    "format": Face("FORMAT", "--to", words=f"Format to write: {', '.join(TARGETS)}."),
+    "version": Face("VERSION", "--engine-version"),
+    "name": Face("NAME"),
+    "missing": Face(words="No value is ever missing, so it does not matter how they are treated."),
+}
 
 
-@reads_data
 def export(
-    model: ModelArgument,
-    to: TargetOption,
-    out: Annotated[Path, typer.Option("--out", metavar="FILE", help="File to write.")],
+    model: Annotated[Path, argument("Model file of rankwright, LightGBM, XGBoost, CatBoost or RankLib.", "MODEL")],
+    out: Annotated[Path, option("File to write.", "FILE")],
+    how: Annotated[Given, Signature("export", faces=FACES)],
     reading: ReadOptions,
-    engine_version: VersionOption = None,
-    name: NameOption = None,
-    feature_names: NamesOption = None,
-    no_missing: NoMissingFlag = False,
-    non_negative: NonNegativeFlag = False,
-    check: CheckOption = None,
+    check: Annotated[
+        Path | None,
+        option(
+            f"Documents ({FORMATS}) to score: their features and our scores are written to OUT.check.csv, where "
+            "OUT is the file of --out, to compare with the target's scores.",
+            "FILE",
+        ),
+    ] = None,
     jobs: JobsOption = None,
     json: JsonFlag = False,
 ) -> None:
@@ -92,18 +62,17 @@ def export(
 
         rankwright export model.rw --to solr --out solr-model.json --check test.txt
     """
+    to, names = how["format"], how["feature_names"]
     sheet = _checked(model, to, out, check)
     with file_of(model) as path:
         scorer = rw.load(path)
     rows = None if check is None else read_documents(check, reading, [scorer], n_jobs=jobs)
-    names = None if feature_names is None else [one.strip() for one in feature_names.split(",")]
-    options: dict[str, Any] = {"format": to, "version": engine_version, "name": name, "feature_names": names}
-    remarks = rw.export(scorer, out, **options, missing=not no_missing, non_negative=non_negative)
+    remarks = rw.export(scorer, out, **how)
     if rows is not None and sheet is not None:
         _write_sheet(scorer, rows, sheet, names, jobs)
     if json:
         checked = None if sheet is None else str(sheet)
-        show_json({"format": to, "file": str(out), "check": checked, "remarks": remarks})
+        show({"format": to, "file": str(out), "check": checked, "remarks": remarks}, json=True)
         return
     for remark in remarks:
         say(remark)
@@ -132,6 +101,6 @@ def _write_sheet(
     documents = aligned(rows, scorer)
     default = [f"feature{number}" for number in range(1, scorer.n_features + 1)]
     columns: dict[str, Any] = {"qid": documents.qid, "docid": np.asarray(documents.document_names)}
-    for place, name in enumerate(names or scorer.feature_names or default):
-        columns[name] = documents.X[:, place]
+    for column, name in enumerate(names or scorer.feature_names or default):
+        columns[name] = documents.X[:, column]
     write_table(columns | {"score": scorer.predict(documents, n_jobs=jobs)}, path)

@@ -5,42 +5,28 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 import rankwright as rw
-from rankwright.cli.options.candidates import CandidateOptions, finds_candidates
+from rankwright.cli.options.declaring import option
 from rankwright.cli.options.shared_options import JobsOption, JsonFlag, checked_output
-from rankwright.cli.options.text_options import QueryOptions, reads_queries
+from rankwright.cli.options.text_options import CandidateOptions, IndexOption, QueryOptions
 from rankwright.cli.output.console import describe, note, say, show_json
 
 if TYPE_CHECKING:
     from rankwright.text.features.judged_features import JudgedFeatures
 
 
-@reads_queries
-@finds_candidates
 def features(
-    index: Annotated[Path, typer.Option("--index", metavar="DIR", help="Folder of the index.")],
-    queries: Annotated[str, typer.Option("--queries", metavar="FILE", help="Queries, or irds:NAME.")],
-    out: Annotated[
-        Path,
-        typer.Option(
-            "--out", metavar="FILE", help="File to write: .parquet, .csv or .tsv with names, otherwise LETOR."
-        ),
-    ],
+    index: IndexOption,
+    queries: Annotated[str, option("Queries, or irds:NAME.", "FILE")],
+    out: Annotated[Path, option("File to write: .parquet, .csv or .tsv with names, otherwise LETOR.", "FILE")],
     finding: CandidateOptions,
     asking: QueryOptions,
     qrels: Annotated[
-        str | None,
-        typer.Option("--qrels", metavar="FILE", help="Judgements, or irds:NAME; without any there are no labels."),
+        str | None, option("Judgements, or irds:NAME; without any there are no labels.", "FILE")
     ] = None,
-    names: Annotated[
+    features: Annotated[
         str | None,
-        typer.Option(
-            "--features",
-            metavar="A,B,...",
-            help="Features or families, such as BM25,proximity, or adarank-2007; by default all.",
-        ),
+        option("Features or families, such as BM25,proximity, or adarank-2007; by default all.", "A,B,..."),
     ] = None,
     jobs: JobsOption = None,
     json: JsonFlag = False,
@@ -55,14 +41,14 @@ def features(
 
     checked_output(out, inputs=(finding.columns, finding.run))
     finding.check_labels(judged=qrels is not None)
-    found, asked = rw.text.Index.open(index), asking.read_queries(queries)
-    chosen = rw.text.FeatureSet(_names(names), columns=finding.columns)
-    chosen.names(found)  # refuses unknown features before anything is read
+    opened, asked = rw.text.Index.open(index), asking.read_queries(queries)
+    chosen = rw.text.FeatureSet(_names(features), columns=finding.columns)
+    chosen.names(opened)  # refuses unknown features before anything is read
     judged = None
     if qrels is None:
-        documents: Any = finding.documents(chosen, found, asked, jobs)
+        documents: Any = finding.documents(chosen, opened, asked, jobs)
     else:
-        judged = finding.judged(chosen, found, asked, asking.read_judgements(qrels), jobs)
+        judged = finding.judged(chosen, opened, asked, asking.read_judgements(qrels), jobs)
         documents = judged.data
     write_documents(documents, out)
     if json:

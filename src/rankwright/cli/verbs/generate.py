@@ -6,15 +6,14 @@ from enum import Enum
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 import rankwright as rw
 from rankwright.base.errors import InputError
+from rankwright.cli.options.declaring import argument, option
 from rankwright.cli.options.shared_options import JsonFlag, checked_output
 from rankwright.cli.output.console import describe, note, show_json
 
 
-class Kind(Enum):
+class GeneratedKind(Enum):
     """The kinds of artificial data."""
 
     POLYNOMIAL = "polynomial"
@@ -22,42 +21,24 @@ class Kind(Enum):
 
 
 def generate(
-    kind: Annotated[
-        Kind,
-        typer.Argument(metavar="KIND", help="polynomial (Wu et al. 2010) or gaussian (Xu et al. 2010)."),
-    ],
-    out: Annotated[
-        Path,
-        typer.Option(
-            "--out", metavar="PATH", help="LETOR file to write; with --fold, the folder for three files."
-        ),
-    ],
-    queries: Annotated[int, typer.Option("--queries", min=1, metavar="N", help="Number of queries.")] = 1000,
+    kind: Annotated[GeneratedKind, argument("polynomial (Wu et al. 2010) or gaussian (Xu et al. 2010).", "KIND")],
+    out: Annotated[Path, option("LETOR file to write; with --fold, the folder for three files.", "PATH")],
+    queries: Annotated[int, option("Number of queries.", "N", min=1)] = 1000,
     documents: Annotated[
         int | None,
-        typer.Option(
-            "--documents",
-            min=1,
-            metavar="N",
-            help="Number of documents per query; by default 50 for polynomial, 21 for gaussian.",
-        ),
+        option("Number of documents per query; by default 50 for polynomial, 21 for gaussian.", "N", min=1),
     ] = None,
     noise: Annotated[
         float,
-        typer.Option(
-            "--noise",
+        option(
+            "Fraction of labels to replace at random (polynomial only; with --fold in train.txt only).",
+            "FRACTION",
             min=0.0,
             max=1.0,
-            metavar="FRACTION",
-            help="Fraction of labels to replace at random (polynomial only; with --fold in train.txt only).",
         ),
     ] = 0.0,
-    fold: Annotated[
-        bool, typer.Option("--fold", help="Write train.txt, vali.txt and test.txt with the same true function.")
-    ] = False,
-    seed: Annotated[
-        int, typer.Option("--seed", min=0, metavar="N", help="Seed; the same seed gives the same files.")
-    ] = 0,
+    fold: Annotated[bool, option("Write train.txt, vali.txt and test.txt with the same true function.")] = False,
+    seed: Annotated[int, option("Seed; the same seed gives the same files.", "N", min=0)] = 0,
     json: JsonFlag = False,
 ) -> None:
     """Write artificial judged documents as LETOR text.
@@ -82,10 +63,10 @@ def generate(
         show_json({"kind": kind.value, "seed": seed, "files": written})
 
 
-def _check(kind: Kind, documents: int | None, noise: float) -> None:
-    if kind is Kind.GAUSSIAN and documents is not None and documents < 3:
+def _check(kind: GeneratedKind, documents: int | None, noise: float) -> None:
+    if kind is GeneratedKind.GAUSSIAN and documents is not None and documents < 3:
         raise InputError(f"A gaussian query needs at least 3 documents (a third is relevant), not {documents}.")
-    if kind is Kind.GAUSSIAN and noise:
+    if kind is GeneratedKind.GAUSSIAN and noise:
         raise InputError("--noise is for polynomial only.")
 
 
@@ -96,8 +77,10 @@ def _make_folder(folder: Path) -> None:
         raise InputError(f"The folder {folder} cannot be created: {error.strerror}.") from None
 
 
-def _sample(kind: Kind, queries: int, documents: int | None, noise: float, seed: int, part: int) -> rw.RankingData:
-    if kind is Kind.GAUSSIAN:
+def _sample(
+    kind: GeneratedKind, queries: int, documents: int | None, noise: float, seed: int, part: int
+) -> rw.RankingData:
+    if kind is GeneratedKind.GAUSSIAN:
         total = documents or 21
         return rw.synthetic.gaussian_queries(
             queries, n_relevant=total // 3, n_irrelevant=total - total // 3, seed=3 * seed + part

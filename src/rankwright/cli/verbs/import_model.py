@@ -6,32 +6,23 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Annotated, Any
 
-import typer
-
 import rankwright as rw
 from rankwright.cli.options.data_files import file_of
-from rankwright.cli.options.shared_options import JsonFlag, checked_output
+from rankwright.cli.options.declaring import argument
+from rankwright.cli.options.shared_options import JsonFlag, ModelOption, checked_output
+from rankwright.cli.options.signatures import Given, Signature
 from rankwright.cli.output.console import note, say, show_json
 
 
 def import_model(
     file: Annotated[
         Path,
-        typer.Argument(
-            metavar="FILE",
-            help="Model file of LightGBM (text), XGBoost (JSON, UBJSON), CatBoost (JSON, .cbm) or RankLib.",
+        argument(
+            "Model file of LightGBM (text), XGBoost (JSON, UBJSON), CatBoost (JSON, .cbm) or RankLib.", "FILE"
         ),
     ],
-    model: Annotated[Path, typer.Option("--model", metavar="FILE", help="Model file to write.")],
-    n_features: Annotated[
-        int | None,
-        typer.Option(
-            "--n-features",
-            min=1,
-            metavar="N",
-            help="Number of features of the data, for a RankLib model, whose file does not say it.",
-        ),
-    ] = None,
+    model: ModelOption,
+    how: Annotated[Given, Signature("load")],
     json: JsonFlag = False,
 ) -> None:
     """Turn another tool's model into one of ours, which gives the same scores.
@@ -44,7 +35,7 @@ def import_model(
     """
     checked_output(model, inputs=(file,))
     with file_of(file) as path:
-        scorer = _loaded(path, n_features)
+        scorer = _loaded(path, how)
     rw.save(scorer, model)
     facts = {
         "source": scorer.about.get("ranker", scorer.kind),
@@ -67,15 +58,15 @@ def _size(facts: dict[str, Any]) -> str:
     return f"{trees}{counted(facts['features'], 'feature')}"
 
 
-def _loaded(path: Path, n_features: int | None) -> rw.Scorer:
+def _loaded(path: Path, how: Given) -> rw.Scorer:
     from rankwright.base.files import open_bytes
     from rankwright.cli.options.foreign_models import CatBoostModel
 
     with open_bytes(path) as file:
         binary = file.read(4) == b"CBM1"
     if not binary:
-        return rw.load(path, n_features=n_features)
+        return rw.load(path, **how)
     with TemporaryDirectory() as folder:
         converted = Path(folder, path.with_suffix(".json").name)
         CatBoostModel(path).model.save_model(str(converted), format="json")
-        return rw.load(converted, n_features=n_features)
+        return rw.load(converted, **how)

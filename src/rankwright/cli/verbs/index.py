@@ -7,20 +7,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 import rankwright as rw
 from rankwright.base.errors import InputError
 from rankwright.base.wording import counted
+from rankwright.cli.options.declaring import argument, given_option, option
 from rankwright.cli.options.shared_options import JobsOption, JsonFlag
-from rankwright.cli.options.text_options import (
-    AnalysisOptions,
-    DocumentOptions,
-    finds_words,
-    listed_names,
-    reads_documents,
-)
-from rankwright.cli.output.console import counting, note, show_facts, show_json
+from rankwright.cli.options.text_options import DocumentOptions, WordOptions, listed_names
+from rankwright.cli.output.console import counting, note, show
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator
@@ -32,37 +25,26 @@ if TYPE_CHECKING:
 MEGABYTE = 1 << 20
 
 
-@finds_words
-@reads_documents
 def index(
-    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Folder of the index.")],
+    out: Annotated[Path, option("Folder of the index.", "DIR")],
     reading: DocumentOptions,
-    words: AnalysisOptions,
+    words: WordOptions,
     documents: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="DOCS...", help="Files of documents, a folder of them, or irds:NAME."),
+        list[str] | None, argument("Files of documents, a folder of them, or irds:NAME.", "DOCS...")
     ] = None,
-    add: Annotated[bool, typer.Option("--add", help="Add the documents to the index that is there.")] = False,
+    add: Annotated[bool, option("Add the documents to the index that is there.")] = False,
     remove: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--remove", metavar="ID", help="Remove a document, before others are added; may be repeated."
-        ),
+        list[str] | None, option("Remove a document, before others are added; may be repeated.", "ID")
     ] = None,
     remove_listed: Annotated[
-        Path | None,
-        typer.Option("--remove-listed", metavar="FILE", help="Remove the documents of a file, one id per line."),
+        Path | None, option("Remove the documents of a file, one id per line.", "FILE")
     ] = None,
     merge: Annotated[
-        bool, typer.Option("--merge", help="Merge the segments of an index that was changed: searches are faster.")
+        bool, option("Merge the segments of an index that was changed: searches are faster.")
     ] = False,
-    skip_duplicates: Annotated[
-        bool, typer.Option("--skip-duplicates", help="Skip documents whose id came before, and count them.")
-    ] = False,
-    store: Annotated[bool, typer.Option("--text/--no-text", help="Store the text too, for snippets.")] = True,
-    memory: Annotated[
-        int, typer.Option("--memory", min=1, metavar="MB", help="Memory for words before they are written.")
-    ] = 1024,
+    skip_duplicates: Annotated[bool, option("Skip documents whose id came before, and count them.")] = False,
+    store: Annotated[bool, option("Store the text too, for snippets.", None, "--text/--no-text")] = True,
+    memory: Annotated[int, option("Memory for words before they are written.", "MB", min=1)] = 1024,
     jobs: JobsOption = None,
     json: JsonFlag = False,
 ) -> None:
@@ -80,16 +62,16 @@ def index(
     options: dict[str, Any] = {"memory": memory * MEGABYTE, "n_jobs": jobs}
     if changes:
         _refuse_settings(reading, words, store)
-        found = rw.text.Index.open(out)
-        _change(found, documents or [], removed, reading, counts, options)
+        built = rw.text.Index.open(out)
+        _change(built, documents or [], removed, reading, counts, options)
         if merge:
-            found.merge(n_jobs=jobs)
+            built.merge(n_jobs=jobs)
     else:
         source = rw.text.read_documents(_sources(documents or [], out), **reading.reading())
         options |= {"analyser": words.analyser(), "fields": reading.weights, "store": store}
         with counts.following(source) as read:
-            found = rw.text.Index.build(read, out, **options)
-    _show(found, counts, removed, time.perf_counter() - begin, as_json=json)
+            built = rw.text.Index.build(read, out, **options)
+    _show(built, counts, removed, time.perf_counter() - begin, as_json=json)
 
 
 @dataclass
@@ -133,16 +115,12 @@ def _check(documents: list[str] | None, add: bool, changes: bool) -> None:
         raise InputError("Documents are added to an index with --add; without a change, they make a new one.")
 
 
-def _refuse_settings(reading: DocumentOptions, words: AnalysisOptions, store: bool) -> None:
+def _refuse_settings(reading: DocumentOptions, words: WordOptions, store: bool) -> None:
     """Refuse settings that an index has from its first documents."""
-    given = [
-        f"--{name.replace('_', '-')}"
-        for name, value in (*vars(words).items(), ("fields", reading.fields))
-        if value is not None
-    ]
-    given += [] if store else ["--no-text"]
-    if given:
-        raise InputError(f"{given[0]} is for a new index; one that is changed keeps its fields and its words.")
+    fields = None if reading.fields is None else "--fields"
+    given = given_option(words) or fields or (None if store else "--no-text")
+    if given is not None:
+        raise InputError(f"{given} is for a new index; one that is changed keeps its fields and its words.")
 
 
 def _sources(documents: list[str], out: Path) -> str | list[str]:
@@ -163,8 +141,8 @@ def _change(
     if documents:
         names = None if reading.rename is None else index.fields
         source = rw.text.read_documents(_sources(documents, index.path), **reading.reading(names))
-        with counts.following(source, index) as found:
-            index.add(found, **options)
+        with counts.following(source, index) as read:
+            index.add(read, **options)
 
 
 def _show(index: Index, counts: Counts, removed: list[str], seconds: float, *, as_json: bool) -> None:
@@ -178,8 +156,6 @@ def _show(index: Index, counts: Counts, removed: list[str], seconds: float, *, a
     if removed:
         facts["removed"] = len(set(removed))
     facts["seconds"] = round(seconds, 3)
-    if as_json:
-        show_json(facts)
-    else:
-        show_facts(facts)
+    show(facts, json=as_json)
+    if not as_json:
         note(f'next: rankwright search "words" --index {index.path}')

@@ -5,23 +5,19 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
-
 import rankwright as rw
-from rankwright.cli.options.data_files import FORMATS, ReadOptions, file_of, read_documents_with_labels, reads_data
+from rankwright.base.wording import plain_number
+from rankwright.cli.options.data_files import FORMATS, ReadOptions, file_of, read_documents_with_labels
+from rankwright.cli.options.declaring import argument
 from rankwright.cli.options.shared_options import JsonFlag
-from rankwright.cli.output.console import note, show_facts, show_json, show_table
+from rankwright.cli.output.console import note, show, show_table
 from rankwright.rankers.parameters.spelling import spelled
 
 SHOWN_FEATURES = 20
 
 
-@reads_data
 def info(
-    file: Annotated[
-        Path,
-        typer.Argument(metavar="FILE", help=f"Model, searcher, folder of an index, or documents ({FORMATS})."),
-    ],
+    file: Annotated[Path, argument(f"Model, searcher, folder of an index, or documents ({FORMATS}).", "FILE")],
     reading: ReadOptions,
     json: JsonFlag = False,
 ) -> None:
@@ -31,38 +27,33 @@ def info(
 
         rankwright info model.rw
     """
-    from rankwright.cli.output.model_facts import data_facts, is_model, is_searcher, model_facts, searcher_facts
+    from rankwright.cli.output.model_facts import (
+        data_facts,
+        index_facts,
+        is_model,
+        is_searcher,
+        model_facts,
+        searcher_facts,
+    )
 
-    if file.is_dir():
-        _describe_index(file, as_json=json)
-        return
     with file_of(file) as path:
-        if is_model(path):
+        if file.is_dir():
+            facts = index_facts(file)
+        elif is_model(path):
             facts = model_facts(rw.load(path))
         elif is_searcher(path):
             facts = searcher_facts(path)
         else:
             facts = data_facts(read_documents_with_labels(path, reading))
     if json:
-        show_json(facts)
+        show(facts, json=True)
         return
     importances = facts.pop("importances", None)
     if isinstance(facts.get("parameters"), dict):
         facts["parameters"] = {name: _spelled(value) for name, value in facts["parameters"].items()}
-    show_facts(facts)
+    show(facts, json=False)
     if importances:
         _show_importances(importances)
-
-
-def _describe_index(folder: Path, *, as_json: bool) -> None:
-    from rankwright.text.index.summary import analyser_facts, index_facts
-
-    found = rw.text.Index.open(folder)
-    facts = {"kind": "text index", **index_facts(found), "analyser": analyser_facts(found)}
-    if as_json:
-        show_json(facts)
-    else:
-        show_facts(facts)
 
 
 def _spelled(value: Any) -> str:
@@ -74,7 +65,7 @@ def _spelled(value: Any) -> str:
 
 
 def _show_importances(importances: dict[str, dict[str, float]]) -> None:
-    rows = [(name, f"{one['gain']:,.6g}", f"{one['splits']:,}") for name, one in importances.items()]
+    rows = [(name, plain_number(both["gain"]), plain_number(both["splits"])) for name, both in importances.items()]
     show_table(("feature", "gain", "splits"), rows[:SHOWN_FEATURES])
     if len(rows) > SHOWN_FEATURES:
         note(f"and {len(rows) - SHOWN_FEATURES} more; --json lists all")

@@ -6,18 +6,11 @@ from json import dumps
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 import rankwright as rw
 from rankwright.base.errors import InputError
 from rankwright.base.wording import counted
-from rankwright.cli.options.data_files import (
-    FORMATS,
-    ReadOptions,
-    read_documents,
-    read_documents_with_labels,
-    reads_data,
-)
+from rankwright.cli.options.data_files import FORMATS, ReadOptions, read_documents, read_documents_with_labels
+from rankwright.cli.options.declaring import argument, option
 from rankwright.cli.options.shared_options import JobsOption, PlainJsonFlag, checked_output
 from rankwright.cli.output.console import note, show_text, write_text
 from rankwright.data.columns import listed
@@ -26,35 +19,24 @@ if TYPE_CHECKING:
     from rankwright.data.dataset import Documents
     from rankwright.data.readers.trec import Run
 
-ModelArgument = Annotated[Path, typer.Argument(metavar="MODEL", help="Model file.")]
-DataOption = Annotated[
-    Path,
-    typer.Option("--data", metavar="FILE", help=f"Documents to score, with or without labels ({FORMATS})."),
-]
-OutOption = Annotated[
-    Path | None, typer.Option("--out", metavar="FILE", help="File to write; by default standard output.")
-]
+ModelArgument = Annotated[Path, argument("Model file.", "MODEL")]
+DataOption = Annotated[Path, option(f"Documents to score, with or without labels ({FORMATS}).", "FILE")]
 
 
-@reads_data
 def predict(
     model: ModelArgument,
     data: DataOption,
     reading: ReadOptions,
     out: Annotated[
         Path | None,
-        typer.Option(
-            "--out",
-            metavar="FILE",
-            help="File to write; by default standard output. A name that ends with .csv, .tsv or .parquet gives a "
+        option(
+            "File to write; by default standard output. A name that ends with .csv, .tsv or .parquet gives a "
             "table with qid, docid, score, rank and, if the documents have labels, label.",
+            "FILE",
         ),
     ] = None,
     contributions: Annotated[
-        bool,
-        typer.Option(
-            "--contributions", help="Write a table with the contribution of each feature to the score too."
-        ),
+        bool, option("Write a table with the contribution of each feature to the score too.")
     ] = False,
     jobs: JobsOption = None,
     json: PlainJsonFlag = False,
@@ -89,15 +71,12 @@ def predict(
         _write(_json(lists) if json else format_table(columns), out, what)
 
 
-@reads_data
 def rank(
     model: ModelArgument,
     data: DataOption,
     reading: ReadOptions,
-    out: OutOption = None,
-    tag: Annotated[
-        str, typer.Option("--tag", metavar="NAME", help="Name of the run, its last column.")
-    ] = "rankwright",
+    out: Annotated[Path | None, option("File to write; by default standard output.", "FILE")] = None,
+    tag: Annotated[str, option("Name of the run, its last column.", "NAME")] = "rankwright",
     jobs: JobsOption = None,
     json: PlainJsonFlag = False,
 ) -> None:
@@ -122,7 +101,7 @@ def _note_rows_without_id(documents: Documents) -> None:
     """Say which documents got the names of their rows, if the others have ids."""
     if documents.document_ids is None:
         return
-    rows = [f"row{row}" for row, one in enumerate(documents.document_ids, start=1) if not one]
+    rows = [f"row{row}" for row, name in enumerate(documents.document_ids, start=1) if not name]
     if rows:
         note(f"{counted(len(rows), 'document')} without an id: {listed(rows)}")
 
@@ -153,5 +132,5 @@ def _write(text: str, out: Path | None, what: str) -> None:
     if out is None:
         show_text(text)
         return
-    write_text(out, text)
+    write_text(text, out)
     note(f"wrote {what} to {out}")

@@ -5,12 +5,11 @@ from __future__ import annotations
 import inspect
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from rankwright.cli.options.completion import complete_ranker
+from rankwright.cli.options.declaring import argument
 from rankwright.cli.options.shared_options import JsonFlag
-from rankwright.cli.output.console import say, show_facts, show_json
-from rankwright.rankers.parameters.spelling import spelled
+from rankwright.cli.output.console import say, show
+from rankwright.rankers.parameters.spelling import setting_text, spelled
 
 if TYPE_CHECKING:
     from rankwright.rankers.parameters.declaration import Parameter
@@ -19,10 +18,7 @@ if TYPE_CHECKING:
 
 def rankers(
     ranker: Annotated[
-        str | None,
-        typer.Argument(
-            metavar="[RANKER]", help="Method whose parameters to list.", autocompletion=complete_ranker
-        ),
+        str | None, argument("Method whose parameters to list.", "[RANKER]", autocompletion=complete_ranker)
     ] = None,
     json: JsonFlag = False,
 ) -> None:
@@ -35,12 +31,11 @@ def rankers(
     from rankwright.rankers.catalogue import find_ranker, known_rankers
 
     if ranker is None:
-        show = show_json if json else show_facts
-        show({name: _summary(kind) for name, kind in sorted(known_rankers().items())})
+        show({name: _summary(kind) for name, kind in sorted(known_rankers().items())}, json=json)
         return
     facts = _facts(ranker, find_ranker(ranker))
     if json:
-        show_json(facts)
+        show(facts, json=True)
     else:
         _show(facts)
 
@@ -51,8 +46,8 @@ def _facts(name: str, kind: type[Ranker]) -> dict[str, Any]:
     return {
         "ranker": name,
         "summary": _summary(kind),
-        "as_printed": {one: spelled(value) for one, value in kind.printed.items()},
-        "parameters": {one.name: _described(one) for one in describe(kind)},
+        "as_printed": {parameter: spelled(value) for parameter, value in kind.printed.items()},
+        "parameters": {parameter.name: _described(parameter) for parameter in describe(kind)},
     }
 
 
@@ -60,21 +55,23 @@ def _summary(kind: type[Ranker]) -> str:
     return (inspect.getdoc(kind) or "").partition("\n")[0]
 
 
-def _described(one: Parameter) -> dict[str, Any]:
-    default = one.default if isinstance(one.default, str | int | float | bool | None) else spelled(one.default)
+def _described(parameter: Parameter) -> dict[str, Any]:
+    default = parameter.default
+    if not isinstance(default, str | int | float | bool | None):
+        default = spelled(default)
     return {
         "default": default,
-        "range": one.check.text_range,
-        "meaning": one.meaning,
-        "tune": list(one.tune),
-        "search": None if one.search is None else str(one.search),
+        "range": parameter.check.text_range,
+        "meaning": parameter.meaning,
+        "tune": list(parameter.tune),
+        "search": None if parameter.search is None else str(parameter.search),
     }
 
 
 def _show(facts: dict[str, Any]) -> None:
     say(f"{facts['ranker']}: {facts['summary']}")
     if facts["as_printed"]:
-        printed = " ".join(f"{name}={value}" for name, value in facts["as_printed"].items())
+        printed = setting_text(facts["as_printed"])
         say(f"\n  --as-printed, or --set as_printed=true: as its paper prints it.\n      {printed}")
     for name, parameter in facts["parameters"].items():
         say(f"\n  --set {name}={spelled(parameter['default'])}")

@@ -6,71 +6,49 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from rankwright.base.wording import counted
-from rankwright.cli.options.page_option import ReportOption, check_report, this_command
-from rankwright.cli.options.shared_options import JsonFlag
-from rankwright.cli.options.tuning_options import INTERRUPTED
-from rankwright.cli.output.console import note, problem, progress, show_json, show_table
+from rankwright.cli.options.declaring import argument, option
+from rankwright.cli.options.shared_options import JsonFlag, ReportOption, check_report, this_command
+from rankwright.cli.output.console import note, progress, show
+from rankwright.cli.output.fits import exit_interrupted
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from rankwright.papers.framework.experiment import Paper
-    from rankwright.papers.framework.reproduce import Reproduction
-
-PaperArgument = Annotated[
-    str,
-    typer.Argument(
-        metavar="PAPER",
-        help="adarank-2007, direct-2008, calibrated-2011, lambdasmart-2010 or mpboost-2009.",
-        show_default=False,
-    ),
-]
-DataOption = Annotated[
-    Path | None,
-    typer.Option(
-        "--data",
-        metavar="FOLDER",
-        help="Folder that has collections of LETOR as folders: OHSUMED, MQ2007, MQ2008, TD2003, TD2004, each with "
-        "Fold1, Fold2, ... Experiments whose collection is not there are left out.",
-    ),
-]
-CranfieldOption = Annotated[
-    Path | None,
-    typer.Option(
-        "--cranfield",
-        metavar="FOLDER",
-        help="Folder of the Cranfield collection (cran.all.1400, cran.qry, cranqrel), which stands in for the "
-        "news articles of adarank-2007 and direct-2008.",
-    ),
-]
-WorkOption = Annotated[
-    Path | None,
-    typer.Option(
-        "--work",
-        metavar="FOLDER",
-        help="Folder that keeps what is done, so that a stopped run goes on; by default reproduced/PAPER.",
-    ),
-]
-QuickFlag = Annotated[
-    bool, typer.Option("--quick", help="Fewer folds, queries and rounds, to see that everything works.")
-]
-JobsOption = Annotated[
-    int | None,
-    typer.Option("--jobs", min=1, metavar="N", help="Number of fits at once; by default one per thread."),
-]
+    from rankwright.papers.framework.reproduction import Reproduction
 
 
 def reproduce(
-    paper: PaperArgument,
-    data: DataOption = None,
-    cranfield: CranfieldOption = None,
-    quick: QuickFlag = False,
-    work: WorkOption = None,
+    paper: Annotated[
+        str, argument("adarank-2007, direct-2008, calibrated-2011, lambdasmart-2010 or mpboost-2009.", "PAPER")
+    ],
+    data: Annotated[
+        Path | None,
+        option(
+            "Folder that has collections of LETOR as folders: OHSUMED, MQ2007, MQ2008, TD2003, TD2004, each with "
+            "Fold1, Fold2, ... Experiments whose collection is not there are left out.",
+            "FOLDER",
+        ),
+    ] = None,
+    cranfield: Annotated[
+        Path | None,
+        option(
+            "Folder of the Cranfield collection (cran.all.1400, cran.qry, cranqrel), which stands in for the news "
+            "articles of adarank-2007 and direct-2008.",
+            "FOLDER",
+        ),
+    ] = None,
+    quick: Annotated[bool, option("Fewer folds, queries and rounds, to see that everything works.")] = False,
+    work: Annotated[
+        Path | None,
+        option(
+            "Folder that keeps finished tasks, so that a stopped run resumes; by default reproduced/PAPER.",
+            "FOLDER",
+        ),
+    ] = None,
     report: ReportOption = None,
-    jobs: JobsOption = None,
+    jobs: Annotated[int | None, option("Number of fits at once; by default one per thread.", "N", min=1)] = None,
     json: JsonFlag = False,
 ) -> None:
     """Run the experiments of a paper, and compare each published number and claim with what is found.
@@ -82,18 +60,12 @@ def reproduce(
     from rankwright.papers.framework.catalogue import find_paper
 
     check_report(report)
-    found = find_paper(paper)
     folder = work or Path("reproduced") / (f"{paper}-quick" if quick else paper)
-    result = _run(found, data, cranfield, folder, quick=quick, jobs=jobs)
+    result = _run(find_paper(paper), data, cranfield, folder, quick=quick, jobs=jobs)
     if report is not None:
-        from rankwright.papers.framework.page import page_of
-
-        page_of(result, command=this_command()).write(report)
+        result.write_page(report, reproduce=this_command())
         note(f"wrote {report}")
-    if json:
-        show_json(result.to_dict() | {"report": report and str(report), "work": str(folder)})
-    else:
-        _show(result)
+    show(result, json=json, sections=1, report=report, work=folder)
 
 
 def _run(
@@ -123,15 +95,4 @@ def _run(
             )
         except KeyboardInterrupt:
             stack.close()
-            problem(f"Interrupted; what is done is kept in {folder}, and the same command goes on from there.")
-            raise typer.Exit(INTERRUPTED) from None
-
-
-def _show(result: Reproduction) -> None:
-    from rankwright.papers.framework.table import HEAD, cells
-
-    rows = [cells(row) for row in result.rows]
-    kept = [place for place, title in enumerate(HEAD) if title != "remarks"]
-    show_table([HEAD[place] for place in kept], [[row[place] for place in kept] for row in rows])
-    note(result.summary())
-    note(f"{result.seconds:,.0f} s of processor time for all fits and measurements")
+            exit_interrupted(f"Interrupted; finished tasks are in {folder}, and the same command resumes.")

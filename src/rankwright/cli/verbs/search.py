@@ -6,14 +6,12 @@ from pathlib import Path
 from textwrap import shorten
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 import rankwright as rw
 from rankwright.base.errors import InputError
 from rankwright.base.wording import counted
-from rankwright.cli.options.option_groups import given_option
+from rankwright.cli.options.declaring import argument, given_option, option
 from rankwright.cli.options.shared_options import JobsOption, PlainJsonFlag, checked_output
-from rankwright.cli.options.text_options import QueryOptions, RetrievalOption, read_retrieval, reads_queries
+from rankwright.cli.options.text_options import QueryOptions, RetrievalOption, read_retrieval
 from rankwright.cli.output.console import note, show_found, show_json, show_text, write_text
 from rankwright.cli.verbs.predict import run_lists
 
@@ -25,56 +23,30 @@ if TYPE_CHECKING:
 HEADING = 100  # characters
 TAG = "rankwright"
 
-CandidatesOption = Annotated[
-    int | None,
-    typer.Option(
-        "--candidates", min=1, metavar="N", help="Number of documents that --model ranks; by default 100."
-    ),
-]
-ColumnsOption = Annotated[
-    Path | None,
-    typer.Option("--columns", metavar="FILE", help="Table of your own numbers that --model was trained with."),
-]
 
-
-@reads_queries
 def search(
     asking: QueryOptions,
-    words: Annotated[
-        list[str] | None, typer.Argument(metavar="QUERY...", help="The query; or --queries for many.")
-    ] = None,
-    index: Annotated[Path | None, typer.Option("--index", metavar="DIR", help="Folder of the index.")] = None,
+    words: Annotated[list[str] | None, argument("The query; or --queries for many.", "QUERY...")] = None,
+    index: Annotated[Path | None, option("Folder of the index.", "DIR")] = None,
     model: Annotated[
-        Path | None,
-        typer.Option("--model", metavar="FILE", help="Model of features of text; by default --retrieval decides."),
+        Path | None, option("Model of features of text; by default --retrieval decides.", "FILE")
     ] = None,
     searcher: Annotated[
-        Path | None,
-        typer.Option(
-            "--searcher", metavar="PATH", help="Searcher that --save wrote, or the folder of its index, instead."
-        ),
+        Path | None, option("Searcher that --save wrote, or the folder of its index, instead.", "PATH")
     ] = None,
     retrieval: RetrievalOption = "bm25",
-    candidates: CandidatesOption = None,
-    columns: ColumnsOption = None,
-    n: Annotated[
-        int | None,
-        typer.Option("--n", min=1, metavar="N", help="Number of results; by default 10, with --queries 100."),
+    candidates: Annotated[
+        int | None, option("Number of documents that --model ranks; by default 100.", "N", min=1)
     ] = None,
-    queries: Annotated[
-        str | None, typer.Option("--queries", metavar="FILE", help="Queries to search for; gives a TREC run.")
+    columns: Annotated[
+        Path | None, option("Table of your own numbers that --model was trained with.", "FILE")
     ] = None,
-    out: Annotated[
-        Path | None, typer.Option("--out", metavar="FILE", help="With --queries: file to write the run to.")
-    ] = None,
-    tag: Annotated[
-        str | None, typer.Option("--tag", metavar="NAME", help="Name of the run; by default rankwright.")
-    ] = None,
-    snippets: Annotated[bool, typer.Option("--snippets/--no-snippets", help="Show parts of the text.")] = True,
-    save: Annotated[
-        Path | None,
-        typer.Option("--save", metavar="FILE", help="Write index, model and settings as a searcher."),
-    ] = None,
+    n: Annotated[int | None, option("Number of results; by default 10, with --queries 100.", "N", min=1)] = None,
+    queries: Annotated[str | None, option("Queries to search for; gives a TREC run.", "FILE")] = None,
+    out: Annotated[Path | None, option("With --queries: file to write the run to.", "FILE")] = None,
+    tag: Annotated[str | None, option("Name of the run; by default rankwright.", "NAME")] = None,
+    snippets: Annotated[bool, option("Show parts of the text.", None, "--snippets/--no-snippets")] = True,
+    save: Annotated[Path | None, option("Write index, model and settings as a searcher.", "FILE")] = None,
     jobs: JobsOption = None,
     json: PlainJsonFlag = False,
 ) -> None:
@@ -87,14 +59,14 @@ def search(
     _check(words, queries, index, searcher, out, save)
     if queries is None:
         _refuse_run_options(asking, tag)
-    found = _searcher(index, model, searcher, retrieval, candidates=candidates, columns=columns)
-    _require_candidates(found, n)
+    opened = _searcher(index, model, searcher, retrieval, candidates=candidates, columns=columns)
+    _require_candidates(opened, n)
     if save is not None:
-        note(f"wrote {found.save(checked_output(save, inputs=(model,)))}")
+        note(f"wrote {opened.save(checked_output(save, inputs=(model,)))}")
     if queries is not None:
-        _write_run(found, asking.read_queries(queries), n or 100, out, tag or TAG, jobs, as_json=json)
+        _write_run(opened, asking.read_queries(queries), n or 100, out, tag or TAG, jobs, as_json=json)
     elif words:
-        _show(found, " ".join(words), n or 10, snippets=snippets, as_json=json)
+        _show(opened, " ".join(words), n or 10, snippets=snippets, as_json=json)
 
 
 def _check(
@@ -135,20 +107,20 @@ def _searcher(
     columns: Path | None,
 ) -> Searcher:
     if searcher is not None:
-        if retrieval != "bm25" or any(one is not None for one in (model, candidates, columns)):
+        if retrieval != "bm25" or any(given is not None for given in (model, candidates, columns)):
             raise InputError("--searcher has a model and settings of its own; use --index with --model.")
         return rw.text.Searcher.load(searcher)
     assert index is not None
-    found, how = rw.text.Index.open(index), read_retrieval(retrieval)
+    opened, how = rw.text.Index.open(index), read_retrieval(retrieval)
     if model is None:
         if candidates is not None or columns is not None:
             raise InputError("--candidates and --columns are for --model.")
-        return rw.text.Searcher(found, retrieval=how)
+        return rw.text.Searcher(opened, retrieval=how)
     from rankwright.text.searcher import features_of
 
     loaded = rw.load(model)
     features = None if columns is None else features_of(loaded, columns)
-    return rw.text.Searcher(found, features, loaded, candidates=candidates or 100, retrieval=how)
+    return rw.text.Searcher(opened, features, loaded, candidates=candidates or 100, retrieval=how)
 
 
 def _require_candidates(searcher: Searcher, n: int | None) -> None:
@@ -170,7 +142,7 @@ def _write_run(
     elif out is None:
         show_text(format_run(run))
     if out is not None:
-        write_text(out, format_run(run))
+        write_text(format_run(run), out)
         note(f"wrote {counted(len(run), 'document')} for {counted(len(run.groups), 'query')} to {out}")
     missing = [query for query in queries.ids if query not in set(run.qid.tolist())]
     if missing:

@@ -8,27 +8,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 import rankwright as rw
 from rankwright.base.errors import InputError, MissingPackageError
-from rankwright.base.wording import said_p_value
-from rankwright.cli.options.candidates import CandidateOptions, finds_candidates
-from rankwright.cli.options.option_groups import given_option
-from rankwright.cli.options.page_option import this_command
-from rankwright.cli.options.shared_options import JobsOption, JsonFlag, checked_output
-from rankwright.cli.options.text_options import (
-    AnalysisOptions,
-    DocumentOptions,
-    QueryOptions,
-    finds_words,
-    reads_documents,
-    reads_queries,
-)
-from rankwright.cli.options.tuning_options import several_fits
-from rankwright.cli.output.console import describe, note, say, show_json, show_table
+from rankwright.cli.options.declaring import given_option, option
+from rankwright.cli.options.shared_options import JobsOption, JsonFlag, checked_output, this_command
+from rankwright.cli.options.text_options import CandidateOptions, DocumentOptions, QueryOptions, WordOptions
+from rankwright.cli.output.console import describe, note, say, show
+from rankwright.cli.output.fits import fit_with_progress, several_fits
 from rankwright.cli.verbs.features import judged_facts
-from rankwright.cli.verbs.train import fit_with_progress
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -46,32 +33,18 @@ METRICS = ("ndcg@10", "map")
 BASELINE = "BM25"
 
 
-@reads_queries
-@finds_candidates
-@finds_words
-@reads_documents
 def text_demo(
     reading: DocumentOptions,
-    words: AnalysisOptions,
+    words: WordOptions,
     finding: CandidateOptions,
     asking: QueryOptions,
-    documents: Annotated[
-        str | None,
-        typer.Option("--documents", metavar="PATH", help="Your documents; by default they are generated."),
-    ] = None,
-    queries: Annotated[str | None, typer.Option("--queries", metavar="FILE", help="Your queries.")] = None,
-    qrels: Annotated[str | None, typer.Option("--qrels", metavar="FILE", help="Your judgements.")] = None,
-    report: Annotated[Path, typer.Option("--report", metavar="FILE", help="HTML page to write.")] = Path(
-        "report.html"
-    ),
-    index: Annotated[
-        Path | None,
-        typer.Option("--index", metavar="DIR", help="Folder to keep the index in, with a searcher."),
-    ] = None,
-    model: Annotated[
-        Path | None, typer.Option("--model", metavar="FILE", help="Model file to write: the best ranker's.")
-    ] = None,
-    seed: Annotated[int, typer.Option("--seed", min=0, metavar="N", help="Seed of generated text and folds.")] = 0,
+    documents: Annotated[str | None, option("Your documents; by default they are generated.", "PATH")] = None,
+    queries: Annotated[str | None, option("Your queries.", "FILE")] = None,
+    qrels: Annotated[str | None, option("Your judgements.", "FILE")] = None,
+    report: Annotated[Path, option("HTML page to write.", "FILE")] = Path("report.html"),
+    index: Annotated[Path | None, option("Folder to keep the index in, with a searcher.", "DIR")] = None,
+    model: Annotated[Path | None, option("Model file to write: the best ranker's.", "FILE")] = None,
+    seed: Annotated[int, option("Seed of generated text and folds.", "N", min=0)] = 0,
     jobs: JobsOption = None,
     json: JsonFlag = False,
 ) -> None:
@@ -86,12 +59,12 @@ def text_demo(
         _refuse_reading(reading, asking)
     collection = _collection(documents, queries, qrels, reading, asking, seed)
     with _folder(index) as folder:
-        found = rw.text.Index.build(
+        built = rw.text.Index.build(
             collection.documents, folder, analyser=words.analyser(), fields=reading.weights, n_jobs=jobs
         )
-        note(f"Indexed {len(found):,} documents with the fields {', '.join(found.fields)}.")
+        note(f"Indexed {len(built):,} documents with the fields {', '.join(built.fields)}.")
         chosen = rw.text.FeatureSet(columns=finding.columns)
-        judged = finding.judged(chosen, found, collection.queries, collection.judgements, jobs)
+        judged = finding.judged(chosen, built, collection.queries, collection.judgements, jobs)
         note(str(judged))
         asking.hint(collection.queries, judged.coverage)
         scores = _scores(judged.data, seed)
@@ -100,14 +73,14 @@ def text_demo(
         written: dict[str, Any] = {"report": _write_page(comparison, scores, judged.data, report)}
         if index is not None or model is not None:
             ranker = _rankers()[best]
-            fit_with_progress(ranker, judged.data, None)
-            searcher = finding.searcher(found, chosen, ranker)
+            fit_with_progress(ranker, judged.data)
+            searcher = finding.searcher(built, chosen, ranker)
             written |= _save(ranker, searcher, index, model)
     _show(comparison, judged, written, best, as_json=json)
 
 
 @dataclass(frozen=True)
-class Collection:
+class DemoCollection:
     """Documents, queries and judgements."""
 
     documents: Iterable[TextDocument]
@@ -118,7 +91,7 @@ class Collection:
 def _check(
     documents: str | None, queries: str | None, qrels: str | None, report: Path, model: Path | None
 ) -> None:
-    given = [one is not None for one in (documents, queries, qrels)]
+    given = [path is not None for path in (documents, queries, qrels)]
     if any(given) and not all(given):
         raise InputError("A collection of your own needs --documents, --queries and --qrels.")
     for path in (report, model):
@@ -142,10 +115,10 @@ def _collection(
     reading: DocumentOptions,
     asking: QueryOptions,
     seed: int,
-) -> Collection:
+) -> DemoCollection:
     if documents is None or queries is None or qrels is None:
-        return Collection(*rw.text.generated_collection(seed=seed))
-    return Collection(
+        return DemoCollection(*rw.text.generated_collection(seed=seed))
+    return DemoCollection(
         rw.text.read_documents(documents, **reading.reading()),
         asking.read_queries(queries),
         asking.read_judgements(qrels),
@@ -179,10 +152,10 @@ def _rankers() -> dict[str, Ranker]:
 def _scores(data: RankingData, seed: int) -> dict[str, Any]:
     """Return each ranker's scores, by models that have not seen the query."""
     from rankwright.crossval.out_of_fold import out_of_fold_scores
-    from rankwright.crossval.splits import Division
+    from rankwright.crossval.splits import SplitOptions
 
     rankers = _rankers()
-    folds = Division().folds
+    folds = SplitOptions().folds
     note(f"Cross-validating {', '.join(rankers)} on {folds} folds of {describe(data)}.")
     with several_fits("cross-validating", len(rankers) * folds) as on_fit:
         return out_of_fold_scores(rankers, data, folds=folds, random_state=seed, on_fit=on_fit)
@@ -217,19 +190,9 @@ def _show(
     comparison: SystemComparison, judged: JudgedFeatures, written: dict[str, Any], best: str, *, as_json: bool
 ) -> None:
     if as_json:
-        show_json(comparison.to_dict() | {"best": best, "judged": judged_facts(judged)} | written)
+        show(comparison, json=True, best=best, judged=judged_facts(judged), **written)
         return
-    rows = []
-    for system in comparison.by(METRICS[0]).ranked():
-        cells = [f"{comparison.mean(system, metric):.4f}" for metric in METRICS]
-        if system != BASELINE:
-            pairs = [comparison.pair(system, BASELINE, metric) for metric in METRICS]
-            cells += [
-                f"{pair.difference:+.4f} ({said_p_value(pair.corrected['randomisation'])})" for pair in pairs
-            ]
-        rows.append((system, *cells, *[""] * (2 * len(METRICS) - len(cells))))
-    show_table(("system", *METRICS, *(f"{metric} against {BASELINE}" for metric in METRICS)), rows)
-    note(f"p-values are corrected for the number of rankers (Holm); {comparison.report.footnote()}")
+    show(comparison, json=False)
     for what, path in written.items():
         if path is not None:
             note(f"wrote the {what} {path}")

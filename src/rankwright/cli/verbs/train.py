@@ -7,45 +7,45 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
-import typer
-
 import rankwright as rw
 from rankwright.base.errors import InputError
-from rankwright.base.wording import counted
+from rankwright.base.wording import counted, metric_value, seconds
 from rankwright.cli.options.config import configurable
-from rankwright.cli.options.data_files import FORMATS, ReadOptions, read_data, read_validation, reads_data
-from rankwright.cli.options.page_option import ReportOption, check_report, this_command
-from rankwright.cli.options.shared_options import (
+from rankwright.cli.options.data_files import ReadOptions, read_data, read_validation
+from rankwright.cli.options.declaring import option
+from rankwright.cli.options.rankers import (
     AsPrintedFlag,
-    JobsOption,
-    JsonFlag,
-    RankerArgument,
-    SetOption,
-    checked_output,
-    make_ranker,
-)
-from rankwright.cli.options.tuning_options import (
-    INTERRUPTED,
     ChooseOption,
     GridOption,
+    RankerArgument,
+    RefitFlag,
+    SetOption,
     WorkersOption,
+    make_ranker,
     read_grid,
     require_tune,
-    setting_text,
-    several_fits,
 )
-from rankwright.cli.output.console import describe, note, progress, say, show_json
+from rankwright.cli.options.shared_options import (
+    JobsOption,
+    JsonFlag,
+    ModelOption,
+    ReportOption,
+    TrainOption,
+    check_report,
+    checked_output,
+    this_command,
+)
+from rankwright.cli.output.console import describe, note, say, show
+from rankwright.cli.output.fits import exit_if_interrupted, fit_with_progress, several_fits
+from rankwright.rankers.parameters.spelling import setting_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from rankwright.data.dataset import RankingData
-    from rankwright.models.scorer import Scorer
     from rankwright.rankers.ranker import Ranker
-    from rankwright.training.history import Round
-    from rankwright.training.training_set import TrainingSet
     from rankwright.tuning.grid import Grid
-    from rankwright.tuning.tune import Tuning
+    from rankwright.tuning.tuning_result import Tuning
 
 # Facts that some rankers report about their data, and how to print them.
 REPORTED: dict[str, Callable[[Any], str]] = {
@@ -53,41 +53,25 @@ REPORTED: dict[str, Callable[[Any], str]] = {
     "relevant_from": "relevant from label {:g}".format,
 }
 
-TrainOption = Annotated[
-    Path, typer.Option("--train", metavar="FILE", help=f"Judged documents to learn from ({FORMATS}).")
-]
-ModelOption = Annotated[Path, typer.Option("--model", metavar="FILE", help="Model file to write.")]
-ValidOption = Annotated[
-    Path | None,
-    typer.Option("--valid", metavar="FILE", help="Judged documents that choose the best number of rounds."),
-]
-StartOption = Annotated[
-    Path | None,
-    typer.Option("--start", metavar="MODEL", help="Model file to improve on, such as that of a larger market."),
-]
-TuneFlag = Annotated[
-    bool,
-    typer.Option("--tune", help="First choose parameters and the number of rounds: by --valid, else out of fold."),
-]
-RefitFlag = Annotated[
-    bool,
-    typer.Option("--refit", help="Learn from the validation part too, once it has chosen the number of rounds."),
-]
-
 
 @configurable
-@reads_data
 def train(
     ranker: RankerArgument,
     train: TrainOption,
     model: ModelOption,
     reading: ReadOptions,
-    valid: ValidOption = None,
-    start: StartOption = None,
+    valid: Annotated[
+        Path | None, option("Judged documents that choose the best number of rounds.", "FILE")
+    ] = None,
+    start: Annotated[
+        Path | None, option("Model file to improve on, such as that of a larger market.", "MODEL")
+    ] = None,
     settings: SetOption = None,
     as_printed: AsPrintedFlag = False,
     refit: RefitFlag = False,
-    tune: TuneFlag = False,
+    tune: Annotated[
+        bool, option("First choose parameters and the number of rounds: by --valid, else out of fold.")
+    ] = False,
     choose: ChooseOption = None,
     grid: GridOption = None,
     workers: WorkersOption = None,
@@ -124,14 +108,14 @@ def train(
     if tuning is not None:
         chosen, judged, validation = tuning.ranker, tuning.data.data, None
     fit_with_progress(chosen, judged if tuning is None else tuning.data, validation, submodel, refit=refit)
-    seconds = time.perf_counter() - started
+    duration = time.perf_counter() - started
     rw.save(chosen, model)
-    facts = _facts(chosen, judged, seconds) | _tuning_facts(tuning) | {"model": str(model)}
+    facts = _facts(chosen, judged, duration) | _tuning_facts(tuning) | {"model": str(model)}
     if report is not None:
         _write_page(chosen, judged, held_out, tuning, report)
         facts["report"] = str(report)
     if json:
-        show_json(facts)
+        show(facts, json=True)
     else:
         _show(facts, judged)
     exit_if_interrupted(chosen)
@@ -158,9 +142,7 @@ def _write_page(
     ranker: Ranker, judged: RankingData, held_out: RankingData | None, tuning: Tuning | None, report: Path
 ) -> None:
     if ranker.name == "auto":
-        from rankwright.auto.page import write_auto_page
-
-        write_auto_page(cast("rw.AutoRanker", ranker), report, reproduce=this_command())
+        cast("rw.AutoRanker", ranker).report(report, reproduce=this_command())
         return
     from rankwright.cards.training_page import write_training_page
 
@@ -185,44 +167,16 @@ def _show(facts: dict[str, Any], judged: RankingData) -> None:
         where = {"validation": "on validation"}.get(facts["protocol"], "out of fold")
         setting = setting_text(facts["chosen"] | {"rounds": facts["rounds"]})
         say(f"Chosen {where} from {counted(len(facts['trials']), 'setting')}: {setting}")
-        say(f"{facts['metric']}: {facts['chosen_value']:.4f} {where}, smoothed over rounds")
+        say(f"{facts['metric']}: {metric_value(facts['chosen_value'])} {where}, smoothed over rounds")
     say(_sentence(facts))
     if facts["validation"] is not None and "estimate" not in facts:
         note(f"round {facts['best_round']} is {facts['reason']}")
-    written = " and ".join(facts[one] for one in ("model", "report") if one in facts)
+    written = " and ".join(facts[name] for name in ("model", "report") if name in facts)
     reported = "".join(f", {words(facts[name])}" for name, words in REPORTED.items() if name in facts)
-    note(f"{describe(judged)}{reported}, {facts['seconds']:.2f} s; wrote {written}")
+    note(f"{describe(judged)}{reported}, {seconds(facts['seconds'])}; wrote {written}")
 
 
-def exit_if_interrupted(ranker: Ranker) -> None:
-    """Exit as a command does that Ctrl-C has stopped, so that a script does not take the model for complete."""
-    if ranker.history_.interrupted:
-        raise typer.Exit(INTERRUPTED)
-
-
-def fit_with_progress(
-    ranker: Ranker,
-    judged: RankingData | TrainingSet,
-    validation: RankingData | None,
-    start: Scorer | None = None,
-    *,
-    refit: bool = False,
-) -> None:
-    """Fit a ranker; on a terminal, show a progress bar and the metric after each round."""
-    rounds = ranker.get_params(deep=False).get("rounds")
-    total = rounds if isinstance(rounds, int) else None  # fit refuses anything else
-    with progress(f"training {ranker.name}", total) as step:
-        parts: dict[str, Any] = {"validation": validation, "start": start, "refit": refit}
-        ranker.fit(judged, **parts, on_round=lambda one: step(_remark(ranker, one)))
-
-
-def _remark(ranker: Ranker, one: Round) -> str:
-    if one.validation is not None:
-        return f"{ranker.metric} {one.validation:.4f} (validation)"
-    return "" if one.train is None else f"{ranker.metric} {one.train:.4f} (training)"
-
-
-def _facts(ranker: Ranker, judged: RankingData, seconds: float) -> dict[str, Any]:
+def _facts(ranker: Ranker, judged: RankingData, duration: float) -> dict[str, Any]:
     history, about = ranker.history_, ranker.model_.about
     best = asdict(history[history.best_round - 1]) if history.best_round else {}
     return {
@@ -238,18 +192,21 @@ def _facts(ranker: Ranker, judged: RankingData, seconds: float) -> dict[str, Any
         "interrupted": history.interrupted,
         "train": best.get("train"),
         "validation": best.get("validation"),
-        "history": [{"round": one.number, "train": one.train, "validation": one.validation} for one in history],
-        "seconds": seconds,
+        "history": [
+            {"round": fitted.number, "train": fitted.train, "validation": fitted.validation} for fitted in history
+        ],
+        "seconds": duration,
     }
 
 
 def _sentence(facts: dict[str, Any]) -> str:
     if "estimate" in facts:  # AutoRanker: a round is a member, and every query judges
-        found = f"{facts['validation']:.4f} out of fold, {facts['estimate']['value']:.4f} expected on new queries"
-        return f"{facts['metric']}: {found} ({counted(facts['rounds'], 'member')})"
+        judged, expected = metric_value(facts["validation"]), metric_value(facts["estimate"]["value"])
+        members = counted(facts["rounds"], "member")
+        return f"{facts['metric']}: {judged} out of fold, {expected} expected on new queries ({members})"
     if not facts["best_round"]:
         return f"{facts['metric']}: none of {facts['rounds']} rounds was better on validation than the start"
     parts = {"training": facts["train"], "validation": facts["validation"]}
-    values = ", ".join(f"{value:.4f} on {part}" for part, value in parts.items() if value is not None)
+    values = ", ".join(f"{metric_value(value)} on {part}" for part, value in parts.items() if value is not None)
     measured = f"{facts['metric']}: {values}" if values else f"Trained {facts['ranker']}"
     return f"{measured} (round {facts['best_round']} of {facts['rounds']})"

@@ -12,7 +12,7 @@ import numpy as np
 from rankwright import _native
 from rankwright._native import LetorFault, LetorQueries
 from rankwright.base.arrays import sealed
-from rankwright.base.errors import InputError
+from rankwright.base.errors import InputError, parameter
 from rankwright.base.files import is_compressed, write_whole
 from rankwright.base.threads import available_threads, resolve_threads
 from rankwright.data.dataset import Documents, RankingData
@@ -33,9 +33,8 @@ OR_WRITE_SIZES = ", or write the number of documents of each query, one per line
 ADD_QUERIES = f"add qid:ID after each label{OR_WRITE_SIZES}"
 VALUES_PER_WRITE = 1 << 20
 
-WITHOUT_LABELS = "read documents without labels with judged=False"
 EXPECTED = {
-    LetorFault.label_missing: f"expected a label ({WITHOUT_LABELS})",
+    LetorFault.label_missing: f"expected a label (read documents without labels with {parameter('judged=False')})",
     LetorFault.label_not_number: "expected a number as the label",
     LetorFault.label_not_finite: "expected a finite label",
     LetorFault.query_missing: "expected qid:ID",

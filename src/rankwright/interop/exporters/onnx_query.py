@@ -1,6 +1,6 @@
 """Columns and scores computed within the query as nodes of an ONNX graph; all rows of a call are one query.
 
-The formulas are those of `native/include/rankwright/query_features.hpp`. Sums are running sums of sorted values,
+The formulas are those of `native/queries/query_features.hpp`. Sums are running sums of sorted values,
 as in our core, so that the columns are equal to ours. Ranks compare every pair of documents.
 """
 

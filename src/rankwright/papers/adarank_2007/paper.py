@@ -29,20 +29,20 @@ from rankwright.papers.framework.figures import (
     queries_by_pairs,
     training_curves,
 )
+from rankwright.papers.framework.measurements import Measurements, curried
 from rankwright.papers.framework.measures import TRAIN, LabelErrors, NumberOfPairs, PerQuery, Rounds
-from rankwright.papers.framework.results import NOT_SHOWN, OPPOSITE, REACHED
+from rankwright.papers.framework.rows import NOT_SHOWN, OPPOSITE, REACHED
 from rankwright.papers.framework.sources import COLLECTIONS, divided
-from rankwright.papers.framework.systems import Fitted, OneFeature
+from rankwright.papers.framework.systems import FittedSystem, OneFeature
 from rankwright.rankers.adarank import AdaRank
 from rankwright.rankers.rankboost import RankBoost
 from rankwright.rankers.ranksvm import RankSVM
 from rankwright.statistics.paired_tests import compare_values
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from rankwright.papers.framework.experiment import Setup, Source, System
-    from rankwright.papers.framework.results import Results
 
 MAP, NDCG, SVM, BOOST = "AdaRank.MAP", "AdaRank.NDCG", "Ranking SVM", "RankBoost"
 BASELINES = ("BM25", SVM, BOOST)
@@ -97,12 +97,12 @@ def _source(setup: Setup, collection: str, *, repeats: int = 1) -> Source:
 def _systems(collection: str, measure: str) -> dict[str, System]:
     return {
         "BM25": OneFeature(BM25 if collection == CRANFIELD else COLLECTIONS[collection].bm25),
-        SVM: Fitted(RankSVM()),
-        BOOST: Fitted(RankBoost()),
-        MAP: Fitted(AdaRank(measure)),
-        NDCG: Fitted(AdaRank("ndcg@5")),
-        f"{MAP}{PRINTED}": Fitted(AdaRank.as_printed(metric=measure)),
-        f"{NDCG}{PRINTED}": Fitted(AdaRank.as_printed(metric="ndcg@5")),
+        SVM: FittedSystem(RankSVM()),
+        BOOST: FittedSystem(RankBoost()),
+        MAP: FittedSystem(AdaRank(measure)),
+        NDCG: FittedSystem(AdaRank("ndcg@5")),
+        f"{MAP}{PRINTED}": FittedSystem(AdaRank.as_printed(metric=measure)),
+        f"{NDCG}{PRINTED}": FittedSystem(AdaRank.as_printed(metric="ndcg@5")),
     }
 
 
@@ -162,23 +162,21 @@ def _improved(measure: str, why: str = "") -> tuple[Claim, ...]:
         Claim(
             where,
             f"trained with {own}, AdaRank is better in {own} on training queries",
-            _improves(one, other, own),
+            _improves(model, other, own),
             why,
         )
-        for where, one, other, own in (("Figure 9", MAP, NDCG, measure), ("Figure 10", NDCG, MAP, "ndcg@5"))
+        for where, model, other, own in (("Figure 9", MAP, NDCG, measure), ("Figure 10", NDCG, MAP, "ndcg@5"))
     )
 
 
-def _improves(one: str, other: str, measured: str) -> Callable[[Results], Finding]:
-    def test(results: Results) -> Finding:
-        name = f"train {measured}"
-        values = [results.query_means(model, name, "train queries") for model in (one, other)]
-        pairs = zip(results.by_trial(one, name), results.by_trial(other, name), strict=True)
-        higher = [bool(np.nanmean(own) > np.nanmean(others)) for own, others in pairs]
-        text = f"{one} to {other} on training queries; higher in {sum(higher)} of {len(higher)} trials"
-        return finding(compare_values(*values), text)
-
-    return test
+@curried
+def _improves(results: Measurements, model: str, other: str, measured: str) -> Finding:
+    name = f"train {measured}"
+    values = [results.query_means(trained, name, "train queries") for trained in (model, other)]
+    pairs = zip(results.by_trial(model, name), results.by_trial(other, name), strict=True)
+    higher = [bool(np.nanmean(own) > np.nanmean(others)) for own, others in pairs]
+    text = f"{model} to {other} on training queries; higher in {sum(higher)} of {len(higher)} trials"
+    return finding(compare_values(*values), text)
 
 
 def _discussion(measure: str) -> tuple[Claim, ...]:
@@ -233,7 +231,7 @@ def _trained_measure(setup: Setup, collection: str) -> Experiment:
         "open). A query's value is the mean over the training parts that have it.",
         source=_source(setup, collection, repeats=1 if setup.quick else DIVISIONS),
         systems={
-            name: Fitted(AdaRank(trained, halvings=HALVINGS))
+            name: FittedSystem(AdaRank(trained, halvings=HALVINGS))
             for name, trained in ((MAP, measure), (NDCG, "ndcg@5"))
         },
         measures=(PerQuery((measure, "ndcg@5"), part=TRAIN),),
@@ -253,9 +251,9 @@ def _learning_curve(setup: Setup) -> Experiment:
     recipe = AdaRank(DEFINITELY, choose="measure", repeats="aside", stop="rounds", rounds=60)
     finer = f"{MAP}, equation 8 with finer steps"
     curves = {
-        f"{MAP}{PRINTED}": Fitted(AdaRank.as_printed(metric=DEFINITELY)),
-        f"{MAP}, next best feature": Fitted(recipe),
-        finer: Fitted(AdaRank(DEFINITELY, halvings=HALVINGS)),
+        f"{MAP}{PRINTED}": FittedSystem(AdaRank.as_printed(metric=DEFINITELY)),
+        f"{MAP}, next best feature": FittedSystem(recipe),
+        finer: FittedSystem(AdaRank(DEFINITELY, halvings=HALVINGS)),
     }
     return Experiment(
         name="Learning curve",
@@ -291,21 +289,18 @@ def _learning_curve(setup: Setup) -> Experiment:
     )
 
 
-def _rises(model: str) -> Callable[[Results], Finding]:
-    """Return a test that the training measure rises, and never falls before its peak."""
-
-    def test(results: Results) -> Finding:
-        curves = [one[: int(np.argmax(one)) + 1] for one in results.by_trial(model, "round train")]
-        rounds = [len(one) for one in curves]
-        falls = sum(int((np.diff(one) < 0).sum()) for one in curves)
-        gain = float(np.mean([one[-1] - one[0] for one in curves]))
-        steady = min(rounds) > 1 and falls == 0
-        state = OPPOSITE if gain <= 0 else REACHED if steady else NOT_SHOWN
-        steps = sum(rounds) - len(rounds)
-        shown = f"the peak is after {min(rounds)} to {max(rounds)} rounds; falls in {falls} of {steps} steps to it"
-        return Finding(state, f"{shown}; gain since the first round", gain)
-
-    return test
+@curried
+def _rises(results: Measurements, model: str) -> Finding:
+    """Test that the training measure rises, and never falls before its peak."""
+    curves = [curve[: int(np.argmax(curve)) + 1] for curve in results.by_trial(model, "round train")]
+    rounds = [len(curve) for curve in curves]
+    falls = sum(int((np.diff(curve) < 0).sum()) for curve in curves)
+    gain = float(np.mean([curve[-1] - curve[0] for curve in curves]))
+    steady = min(rounds) > 1 and falls == 0
+    state = OPPOSITE if gain <= 0 else REACHED if steady else NOT_SHOWN
+    steps = sum(rounds) - len(rounds)
+    shown = f"the peak is after {min(rounds)} to {max(rounds)} rounds; falls in {falls} of {steps} steps to it"
+    return Finding(state, f"{shown}; gain since the first round", gain)
 
 
 PAPER = Paper(

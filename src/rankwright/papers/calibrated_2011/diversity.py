@@ -7,26 +7,26 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rankwright.analyses.diversity import calibration_diversity
-from rankwright.papers.calibrated_2011.pools import Calibrations, Choices, Ensembles, TestScores
+from rankwright.base.wording import metric_value
+from rankwright.papers.calibrated_2011.pools import Calibrations, Ensembles, PoolChoices, TestScores
 from rankwright.papers.framework.claims import LEVEL, finding
 from rankwright.papers.framework.experiment import Claim, Experiment, Finding, Picture
+from rankwright.papers.framework.figures import by_size
+from rankwright.papers.framework.measurements import Measurements, curried
 from rankwright.papers.framework.measures import ByRound
-from rankwright.papers.framework.results import OPPOSITE, REACHED
+from rankwright.papers.framework.rows import OPPOSITE, REACHED
 from rankwright.papers.framework.sources import letor
-from rankwright.papers.framework.systems import Fitted
+from rankwright.papers.framework.systems import FittedSystem
 from rankwright.rankers.adaboost_mh import AdaBoostMH
 from rankwright.rankers.calibrated_adaboost import CalibratedAdaBoost
-from rankwright.reports.charts.lines import line_chart
 from rankwright.reports.charts.rows import tile_chart
 from rankwright.statistics.paired_tests import compare_values
-from rankwright.training.calibration.sigmoid import CLASS_PROBABILITY
+from rankwright.training.calibration.calibrations import CLASS_PROBABILITY
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
     from typing import Any
 
     from rankwright.papers.framework.experiment import Setup, System
-    from rankwright.papers.framework.results import Results
     from rankwright.reports.charts.chart import Chart
 
 BEST_ROUNDS = {"OHSUMED": 100, "MQ2007": 50, "MQ2008": 50}  # T, "the best number of iterations" (section 7)
@@ -54,30 +54,30 @@ def diversity(setup: Setup, collection: str) -> Experiment:
     )
 
 
-def _found_p(results: Results) -> dict[tuple[str, str], float]:
-    return calibration_diversity({one: results.by_trial(one, "scores") for one in CLASS_PROBABILITY})
+def _p_values_of(results: Measurements) -> dict[tuple[str, str], float]:
+    return calibration_diversity({name: results.by_trial(name, "scores") for name in CLASS_PROBABILITY})
 
 
-def _some_alike(results: Results) -> Finding:
-    (one, other), p_value = max(_found_p(results).items(), key=lambda item: item[1])
-    shown = f"largest p-value, of {one} and {other}"
+def _some_alike(results: Measurements) -> Finding:
+    (calibration, other), p_value = max(_p_values_of(results).items(), key=lambda item: item[1])
+    shown = f"largest p-value, of {calibration} and {other}"
     return Finding(REACHED if p_value >= LEVEL else OPPOSITE, shown, None, None, p_value)
 
 
-def _some_differ(results: Results) -> Finding:
-    found = _found_p(results)
-    n_differ = sum(p_value < LEVEL for p_value in found.values())
-    shown = f"p < .05 for {n_differ} of {len(found)} pairs"
-    return Finding(REACHED if n_differ else OPPOSITE, shown, None, None, min(found.values()))
+def _some_differ(results: Measurements) -> Finding:
+    p_values = _p_values_of(results)
+    n_differ = sum(p_value < LEVEL for p_value in p_values.values())
+    shown = f"p < .05 for {n_differ} of {len(p_values)} pairs"
+    return Finding(REACHED if n_differ else OPPOSITE, shown, None, None, min(p_values.values()))
 
 
-def _p_values(results: Results) -> Chart:
-    found = _found_p(results)
-    table: dict[str, dict[str, float]] = {one: {} for one in CLASS_PROBABILITY}
-    for (one, other), p_value in found.items():
-        table[one][other] = table[other][one] = p_value
+def _p_values(results: Measurements) -> Chart:
+    p_values = _p_values_of(results)
+    table: dict[str, dict[str, float]] = {name: {} for name in CLASS_PROBABILITY}
+    for (name, other), p_value in p_values.items():
+        table[name][other] = table[other][name] = p_value
     ordered = {
-        one: {other: row[other] for other in CLASS_PROBABILITY if other in row} for one, row in table.items()
+        name: {other: row[other] for other in CLASS_PROBABILITY if other in row} for name, row in table.items()
     }
     return tile_chart(ordered, "p-value", description="p-values between calibrations.", percent=False)
 
@@ -85,11 +85,13 @@ def _p_values(results: Results) -> Chart:
 def overfitting(setup: Setup, collection: str) -> Experiment:
     """Section 8: NDCG@10 by number of rounds of single classifiers, and the T that is best for ensembles."""
     rounds = ROUNDS[:6] if setup.quick else ROUNDS
-    tried = tuple(one for one in rounds if one in (10, 50, 100, 500))
+    tried = tuple(number for number in rounds if number in (10, 50, 100, 500))
     settings: dict[str, Any] = {"leaves": (30,), "terms": (5,), "calibrations": ("ls", "ell", "linear")}
     systems: dict[str, System] = {
-        "trees of 30 leaves": Fitted(AdaBoostMH.as_printed(max_leaves=30, rounds=rounds[-1]), validate=False),
-        "products of 5 terms": Fitted(
+        "trees of 30 leaves": FittedSystem(
+            AdaBoostMH.as_printed(max_leaves=30, rounds=rounds[-1]), validate=False
+        ),
+        "products of 5 terms": FittedSystem(
             AdaBoostMH.as_printed(learner="product", max_terms=5, rounds=rounds[-1]), validate=False
         ),
         "ensemble": Ensembles(
@@ -106,7 +108,7 @@ def overfitting(setup: Setup, collection: str) -> Experiment:
         f"validation part chooses T from {', '.join(map(str, tried))}, and c.",
         source=letor(setup, collection),
         systems=systems,
-        measures=(ByRound("ndcg@10", rounds), Choices()),
+        measures=(ByRound("ndcg@10", rounds), PoolChoices()),
         claims=(
             *(
                 Claim(
@@ -118,42 +120,31 @@ def overfitting(setup: Setup, collection: str) -> Experiment:
             ),
             Claim("Section 7", "the T that is best on the validation part is low, at most 100", _low),
         ),
-        figures=(Picture("Section 8", "AdaBoost overfits NDCG after few rounds.", _by_rounds(singles)),),
+        figures=(
+            Picture(
+                "Section 8",
+                "AdaBoost overfits NDCG after few rounds.",
+                by_size(singles, "ndcg@10 by round", "NDCG@10", x_log=True),
+            ),
+        ),
     )
 
 
-def _falls(model: str, early: int, late: int) -> Callable[[Results], Finding]:
-    def test(results: Results) -> Finding:
-        rounds, values = results.by_trial(model, "rounds")[0].tolist(), results.values(model, "ndcg@10 by round")
-        after = {number: values[rounds.index(number)] for number in (early, late)}
-        means = ", ".join(f"{np.mean(one):.4f} after {number}" for number, one in after.items())
-        return finding(compare_values(after[early], after[late]), means)
-
-    return test
+@curried
+def _falls(results: Measurements, model: str, early: int, late: int) -> Finding:
+    rounds, values = results.by_trial(model, "rounds")[0].tolist(), results.values(model, "ndcg@10 by round")
+    after = {number: values[rounds.index(number)] for number in (early, late)}
+    means = ", ".join(f"{metric_value(float(np.mean(values)))} after {number}" for number, values in after.items())
+    return finding(compare_values(after[early], after[late]), means)
 
 
-def _low(results: Results) -> Finding:
-    chosen = sorted(float(one[0]) for one in results.by_trial("ensemble", "T"))
-    exponents = sorted(float(one[0]) for one in results.by_trial("ensemble", "c"))
+def _low(results: Measurements) -> Finding:
+    chosen = sorted(float(values[0]) for values in results.by_trial("ensemble", "T"))
+    exponents = sorted(float(values[0]) for values in results.by_trial("ensemble", "c"))
     median = float(np.median(chosen))
-    shown = (
-        f"T {', '.join(f'{one:g}' for one in chosen)}; c {', '.join(f'{one:g}' for one in exponents)}; median T"
-    )
+    shown = f"T {_numbers(chosen)}; c {_numbers(exponents)}; median T"
     return Finding(REACHED if median <= 100 else OPPOSITE, shown, median)
 
 
-def _by_rounds(models: Sequence[str]) -> Callable[[Results], Chart]:
-    def draw(results: Results) -> Chart:
-        curves = {
-            model: list(
-                zip(
-                    results.by_trial(model, "rounds")[0].tolist(),
-                    results.values(model, "ndcg@10 by round").mean(axis=1).tolist(),
-                    strict=True,
-                )
-            )
-            for model in models
-        }
-        return line_chart(curves, "rounds", "NDCG@10", description="NDCG@10 by number of rounds.", x_log=True)
-
-    return draw
+def _numbers(values: list[float]) -> str:
+    return ", ".join(f"{value:g}" for value in values)

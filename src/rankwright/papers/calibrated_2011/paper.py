@@ -15,25 +15,24 @@ from rankwright.papers.calibrated_2011.pools import Ensembles
 from rankwright.papers.framework.claims import better, not_worse
 from rankwright.papers.framework.experiment import Claim, Experiment, Finding, Paper, Picture, Published
 from rankwright.papers.framework.figures import CUTS, by_cut
+from rankwright.papers.framework.measurements import Measurements, curried
 from rankwright.papers.framework.measures import PerQuery
-from rankwright.papers.framework.results import NOT_SHOWN, OPPOSITE, REACHED
+from rankwright.papers.framework.rows import NOT_SHOWN, OPPOSITE, REACHED
 from rankwright.papers.framework.sources import letor
-from rankwright.papers.framework.systems import BestOf, Fitted
+from rankwright.papers.framework.systems import BestOf, FittedSystem
 from rankwright.rankers.adaboost_mh import AdaBoostMH
 from rankwright.rankers.adarank import AdaRank
 from rankwright.rankers.calibrated_adaboost import CalibratedAdaBoost
 from rankwright.rankers.listnet import ListNet
 from rankwright.rankers.rankboost import RankBoost
 from rankwright.rankers.ranksvm import RankSVM
-from rankwright.training.calibration.regression import REGRESSIONS
-from rankwright.training.calibration.sigmoid import CLASS_PROBABILITY
+from rankwright.training.calibration.calibrations import CLASS_PROBABILITY, REGRESSIONS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any
 
     from rankwright.papers.framework.experiment import Setup, System
-    from rankwright.papers.framework.results import Results
 
 CPC, RBC, BOTH = (f"ensemble with {kind}" for kind in ("CPC", "RBC", "CPC+RBC"))
 SINGLE = "best calibrated classifier"  # on the validation part
@@ -126,7 +125,7 @@ def _published(system: str, collection: str, value: float) -> Published:
 
 def _baselines() -> dict[str, System]:
     rankers = (AdaRank("map"), AdaRank("ndcg@5"), ListNet(), RankBoost(), RankSVM())
-    return {name: Fitted(ranker) for name, ranker in zip(BASELINES, rankers, strict=True)}
+    return {name: FittedSystem(ranker) for name, ranker in zip(BASELINES, rankers, strict=True)}
 
 
 def _singles(setup: Setup) -> dict[str, System]:
@@ -163,9 +162,11 @@ def _claims(collection: str, measured: str, suffix: str) -> tuple[Claim, ...]:
     cpc, rbc, both, tree, product = (f"{name}{suffix}" for name in OWN)
     claims = [
         Claim(
-            "Section 7.1", f"the {one} is better than single AdaBoost.MH", better(one, (tree, product), measured)
+            "Section 7.1",
+            f"the {ensemble} is better than single AdaBoost.MH",
+            better(ensemble, (tree, product), measured),
         )
-        for one in (cpc, rbc, both)
+        for ensemble in (cpc, rbc, both)
     ]
     single = f"{SINGLE}{suffix}"
     text = f"mixing is better than selecting: the {both} than the {single} on the validation part"
@@ -187,24 +188,21 @@ def _claims(collection: str, measured: str, suffix: str) -> tuple[Claim, ...]:
     return (*claims, better_by)
 
 
-def _competitive(model: str, measured: str) -> Callable[[Results], Finding]:
+def _competitive(model: str, measured: str) -> Callable[[Measurements], Finding]:
     return not_worse(model, ("ListNet", "RankSVM"), measured)
 
 
-def _above_at(model: str, cuts: Sequence[int]) -> Callable[[Results], Finding]:
-    """Return a test that the model's mean NDCG@k is above those of all baselines, at all cuts but one in ten."""
-
-    def test(results: Results) -> Finding:
-        ahead = [
-            results.mean(model, f"ndcg@{k}") - max(results.mean(one, f"ndcg@{k}") for one in BASELINES)
-            for k in cuts
-        ]
-        n_above = sum(one > 0 for one in ahead)
-        state = REACHED if n_above >= 0.9 * len(cuts) else NOT_SHOWN if n_above > len(cuts) / 2 else OPPOSITE
-        shown = f"above the best baseline at {n_above} of {len(cuts)} levels; mean distance to it"
-        return Finding(state, shown, float(np.mean(ahead)))
-
-    return test
+@curried
+def _above_at(results: Measurements, model: str, cuts: Sequence[int]) -> Finding:
+    """Test that the model's mean NDCG@k is above those of all baselines, at all cuts but one in ten."""
+    ahead = [
+        results.mean(model, f"ndcg@{k}") - max(results.mean(baseline, f"ndcg@{k}") for baseline in BASELINES)
+        for k in cuts
+    ]
+    n_above = sum(distance > 0 for distance in ahead)
+    state = REACHED if n_above >= 0.9 * len(cuts) else NOT_SHOWN if n_above > len(cuts) / 2 else OPPOSITE
+    shown = f"above the best baseline at {n_above} of {len(cuts)} levels; mean distance to it"
+    return Finding(state, shown, float(np.mean(ahead)))
 
 
 PAPER = Paper(

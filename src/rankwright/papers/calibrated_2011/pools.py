@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from rankwright.base.arrays import Doubles
     from rankwright.data.dataset import RankingData
     from rankwright.models.scorer import Scorer
-    from rankwright.papers.framework.experiment import Trial
+    from rankwright.papers.framework.experiment import DataTrial
     from rankwright.rankers.adaboost_mh import Shape
     from rankwright.rankers.calibrated_adaboost import CalibratedAdaBoost
     from rankwright.rankers.shared.calibrated_classifiers import CalibratedMember
@@ -71,15 +71,15 @@ class Ensembles:
     mixtures: tuple[tuple[str, tuple[str, ...]], ...]
     single: str = ""
 
-    def __call__(self, trial: Trial, threads: int) -> dict[str, Ensemble | Scorer]:
+    def __call__(self, trial: DataTrial, threads: int) -> dict[str, Ensemble | Scorer]:
         """Fit on a trial."""
         members, judge = calibrated_members(self.ranker, trial, threads)
         models: dict[str, Ensemble | Scorer] = {
-            name: _mixed(self.ranker, [one for one in members if one.calibration in calibrations], judge)
+            name: _mixed(self.ranker, [member for member in members if member.calibration in calibrations], judge)
             for name, calibrations in self.mixtures
         }
         if self.single:
-            models[self.single] = max(members, key=lambda one: one.value).scorer
+            models[self.single] = max(members, key=lambda member: member.value).scorer
         return models
 
 
@@ -89,14 +89,14 @@ class Calibrations:
 
     ranker: CalibratedAdaBoost
 
-    def __call__(self, trial: Trial, threads: int) -> dict[str, Scorer]:
+    def __call__(self, trial: DataTrial, threads: int) -> dict[str, Scorer]:
         """Fit on a trial."""
         members, _ = calibrated_members(self.ranker, trial, threads)
-        return {one.calibration: one.scorer for one in members}
+        return {member.calibration: member.scorer for member in members}
 
 
 def calibrated_members(
-    ranker: CalibratedAdaBoost, trial: Trial, threads: int
+    ranker: CalibratedAdaBoost, trial: DataTrial, threads: int
 ) -> tuple[list[CalibratedMember], Judge]:
     """Return all calibrated classifiers, and the judge of mixtures: the validation part."""
     if trial.valid is None:
@@ -132,17 +132,17 @@ def _boosted(ranker: CalibratedAdaBoost, learn: TrainingSet, shape: Shape, class
 
 def _mixed(ranker: CalibratedAdaBoost, members: Sequence[CalibratedMember], judge: Judge) -> Ensemble:
     """Equation 6, with the T and c whose mixture is best on the validation part."""
-    numbers = sorted({one.n_rounds for one in members})
-    pools = [[one for one in members if one.n_rounds == n_rounds] for n_rounds in numbers]
+    numbers = sorted({member.n_rounds for member in members})
+    pools = [[member for member in members if member.n_rounds == n_rounds] for n_rounds in numbers]
     best = best_mixture([exponential_mixture(pool, judge, exponents=ranker.exponents) for pool in pools])
     return Ensemble(with_shared_trees(best), best.members[0].n_rounds, float(best.exponent or 0.0))
 
 
 @dataclass(frozen=True)
-class Choices:
+class PoolChoices:
     """The T and c that the validation part chose for an ensemble: `T` and `c`; nothing for other models."""
 
-    def __call__(self, model: Any, _trial: Trial, _threads: int) -> dict[str, Doubles]:
+    def __call__(self, model: Any, _trial: DataTrial, _threads: int) -> dict[str, Doubles]:
         """Measure a model."""
         if not isinstance(model, Ensemble):
             return {}
@@ -153,6 +153,6 @@ class Choices:
 class TestScores:
     """The scores of the test documents: `scores`, to compare calibrations by (section 7.2)."""
 
-    def __call__(self, model: Any, trial: Trial, _threads: int) -> dict[str, Doubles]:
+    def __call__(self, model: Any, trial: DataTrial, _threads: int) -> dict[str, Doubles]:
         """Measure a model."""
         return {"scores": np.asarray(model.predict(trial.test), dtype=np.float64)}

@@ -7,18 +7,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rankwright.base.wording import plain_number
 from rankwright.metrics.bounds import SurrogateBounds, simulate
-from rankwright.papers.framework.experiment import Claim, Experiment, Finding, Picture, Trial
-from rankwright.papers.framework.results import NOT_SHOWN, OPPOSITE, REACHED
+from rankwright.papers.framework.experiment import Claim, DataTrial, Experiment, Finding, Picture
+from rankwright.papers.framework.measurements import Measurements, curried
+from rankwright.papers.framework.rows import NOT_SHOWN, OPPOSITE, REACHED
 from rankwright.reports.charts.lines import line_chart
 from rankwright.statistics.power import t_limit
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from rankwright.base.arrays import Doubles
     from rankwright.papers.framework.experiment import Setup
-    from rankwright.papers.framework.results import Results
     from rankwright.reports.charts.chart import Chart
 
 BOUNDS = {"basic": "basic loss", "type_one": "type one", "type_two": "type two"}
@@ -40,10 +41,10 @@ class Simulated:
         """Return the names of the draws."""
         return [f"draw {number + 1}" for number in range(self.n_draws)]
 
-    def trial(self, name: str) -> Trial:
+    def trial(self, name: str) -> DataTrial:
         """Draw the documents."""
         data = simulate(int(name.removeprefix("draw ")), mixed=self.mixed)
-        return Trial(name, data, None, data)
+        return DataTrial(name, data, None, data)
 
 
 @dataclass(frozen=True)
@@ -54,7 +55,7 @@ class LinearModels:
     length: float
     n_angles: int
 
-    def __call__(self, _trial: Trial, _threads: int) -> LinearModels:
+    def __call__(self, _trial: DataTrial, _threads: int) -> LinearModels:
         """Return itself: nothing is learned."""
         return self
 
@@ -63,14 +64,14 @@ class LinearModels:
 class OverAngles:
     """The losses of linear models by their angle, the angles, and where condition 9 holds."""
 
-    def __call__(self, model: Any, trial: Trial, _threads: int) -> dict[str, Doubles]:
+    def __call__(self, model: Any, trial: DataTrial, _threads: int) -> dict[str, Doubles]:
         """Compute all losses."""
         losses = SurrogateBounds(trial.test, pairs=model.pairs)
         angles = np.arange(model.n_angles) * 2 * np.pi / model.n_angles
         weights = model.length * np.stack([np.cos(angles), np.sin(angles)], axis=1)
-        found = {name: np.array([getattr(losses, name)(w) for w in weights]) for name in BOUNDS}
+        by_angle = {name: np.array([getattr(losses, name)(w) for w in weights]) for name in BOUNDS}
         close = np.array([losses.close_to_optimal(w) for w in weights], dtype=float)
-        return found | {"angle": angles, "close": close}
+        return by_angle | {"angle": angles, "close": close}
 
 
 def simulations(setup: Setup) -> list[Experiment]:
@@ -122,24 +123,22 @@ def _simulation(setup: Setup, figure: int, *, mixed: bool) -> Experiment:
     )
 
 
-def _lowest_at_quarter(bound: str) -> Callable[[Results], Finding]:
-    """Return a test that the angle of the lowest value is pi / 4, within the interval of its mean over draws.
+@curried
+def _lowest_at_quarter(results: Measurements, bound: str) -> Finding:
+    """Test that the angle of the lowest value is pi / 4, within the interval of its mean over draws.
 
     Of several angles with the lowest value, the one that is nearest to pi / 4 counts.
     """
-
-    def test(results: Results) -> Finding:
-        angles = np.array([_lowest(*pair) for pair in _with_angles(results, MIXED, bound)])
-        reach = t_limit(len(angles), 0.95) * angles.std(ddof=1) / np.sqrt(len(angles))
-        low, high = angles.mean() - reach, angles.mean() + reach
-        state = REACHED if low <= QUARTER <= high else OPPOSITE
-        text = f"mean of the best angle over {len(angles)} draws, which is {angles.mean() / np.pi:.3f} pi"
-        return Finding(state, text, float(angles.mean()), (float(low), float(high)))
-
-    return test
+    angles = np.array([_lowest(*pair) for pair in _with_angles(results, MIXED, bound)])
+    reach = t_limit(len(angles), 0.95) * angles.std(ddof=1) / np.sqrt(len(angles))
+    low, high = angles.mean() - reach, angles.mean() + reach
+    state = REACHED if low <= QUARTER <= high else OPPOSITE
+    in_pi = plain_number(round(float(angles.mean() / np.pi), 3))
+    text = f"mean of the best angle over {len(angles)} draws, which is {in_pi} pi"
+    return Finding(state, text, float(angles.mean()), (float(low), float(high)))
 
 
-def _with_angles(results: Results, model: str, bound: str) -> list[tuple[Doubles, Doubles]]:
+def _with_angles(results: Measurements, model: str, bound: str) -> list[tuple[Doubles, Doubles]]:
     return list(zip(results.by_trial(model, "angle"), results.by_trial(model, bound), strict=True))
 
 
@@ -150,57 +149,46 @@ def _lowest(angles: Doubles, values: Doubles) -> float:
     return float(lowest[np.argmin(np.abs(lowest - QUARTER))])
 
 
-def _tighter(model: str) -> Callable[[Results], Finding]:
-    """Return a test that type two is below type one where type two is lowest, in every draw."""
-
-    def test(results: Results) -> Finding:
-        pairs = zip(results.by_trial(model, "type_one"), results.by_trial(model, "type_two"), strict=True)
-        differences = np.array([one[np.argmin(two)] - two.min() for one, two in pairs])
-        tighter = int((differences > 0).sum())
-        state = REACHED if tighter == len(differences) else NOT_SHOWN if differences.mean() > 0 else OPPOSITE
-        text = f"in {tighter} of {len(differences)} draws; mean of type one less type two"
-        return Finding(state, text, float(differences.mean()))
-
-    return test
+@curried
+def _tighter(results: Measurements, model: str) -> Finding:
+    """Test that type two is below type one where type two is lowest, in every draw."""
+    pairs = zip(results.by_trial(model, "type_one"), results.by_trial(model, "type_two"), strict=True)
+    differences = np.array([first[np.argmin(two)] - two.min() for first, two in pairs])
+    tighter = int((differences > 0).sum())
+    state = REACHED if tighter == len(differences) else NOT_SHOWN if differences.mean() > 0 else OPPOSITE
+    text = f"in {tighter} of {len(differences)} draws; mean of type one less type two"
+    return Finding(state, text, float(differences.mean()))
 
 
-def _above_basic(models: Sequence[str]) -> Callable[[Results], Finding]:
-    def test(results: Results) -> Finding:
-        gaps = np.concatenate([results.values(one, "type_two") - results.values(one, "basic") for one in models])
-        return Finding(
-            REACHED if gaps.min() >= -1e-9 else OPPOSITE, f"least of {len(gaps):,} differences", gaps.min()
+@curried
+def _above_basic(results: Measurements, models: Sequence[str]) -> Finding:
+    gaps = np.concatenate([results.values(model, "type_two") - results.values(model, "basic") for model in models])
+    return Finding(REACHED if gaps.min() >= -1e-9 else OPPOSITE, f"least of {len(gaps):,} differences", gaps.min())
+
+
+@curried
+def _under_condition_9(results: Measurements, models: Sequence[str]) -> Finding:
+    gaps = [results.values(model, "type_one") - results.values(model, "type_two") for model in models]
+    close = [results.values(model, "close") > 0 for model in models]
+    held = np.concatenate([gap[where] for gap, where in zip(gaps, close, strict=True)])
+    if not len(held):
+        return Finding(NOT_SHOWN, "the condition holds nowhere")
+    numbers = ", ".join(
+        f"{where.sum()} of {len(where)} ({name})" for name, where in zip(models, close, strict=True)
+    )
+    text = f"the condition holds in {numbers}; least of type one less type two there"
+    return Finding(REACHED if held.min() >= -1e-9 else OPPOSITE, text, float(held.min()))
+
+
+@curried
+def _curves(results: Measurements, model: str) -> Chart:
+    first = results.trials[0]
+    angles = results.on_trial(model, "angle", first) / np.pi
+    curves = {
+        name: list(
+            zip(angles.tolist(), np.minimum(results.on_trial(model, key, first), 2.0).tolist(), strict=True)
         )
-
-    return test
-
-
-def _under_condition_9(models: Sequence[str]) -> Callable[[Results], Finding]:
-    def test(results: Results) -> Finding:
-        gaps = [results.values(one, "type_one") - results.values(one, "type_two") for one in models]
-        close = [results.values(one, "close") > 0 for one in models]
-        held = np.concatenate([gap[where] for gap, where in zip(gaps, close, strict=True)])
-        if not len(held):
-            return Finding(NOT_SHOWN, "the condition holds nowhere")
-        places = ", ".join(
-            f"{where.sum()} of {len(where)} ({name})" for name, where in zip(models, close, strict=True)
-        )
-        text = f"the condition holds in {places}; least of type one less type two there"
-        return Finding(REACHED if held.min() >= -1e-9 else OPPOSITE, text, float(held.min()))
-
-    return test
-
-
-def _curves(model: str) -> Callable[[Results], Chart]:
-    def draw(results: Results) -> Chart:
-        first = results.trials[0]
-        angles = results.on_trial(model, "angle", first) / np.pi
-        curves = {
-            name: list(
-                zip(angles.tolist(), np.minimum(results.on_trial(model, key, first), 2.0).tolist(), strict=True)
-            )
-            for key, name in BOUNDS.items()
-        }
-        description = "Losses by theta of the first draw, cut off at 2."
-        return line_chart(curves, "theta / pi", "loss", dashed=("basic loss",), description=description)
-
-    return draw
+        for key, name in BOUNDS.items()
+    }
+    description = "Losses by theta of the first draw, cut off at 2."
+    return line_chart(curves, "theta / pi", "loss", dashed=("basic loss",), description=description)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import combinations
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -9,14 +10,14 @@ import numpy as np
 from rankwright.papers.framework.claims import LEVEL
 from rankwright.papers.framework.experiment import Claim, Finding
 from rankwright.papers.framework.figures import groups_by_pairs
+from rankwright.papers.framework.measurements import Measurements, curried
 from rankwright.papers.framework.measures import PAIRS
-from rankwright.papers.framework.results import NOT_SHOWN, OPPOSITE, REACHED
-from rankwright.statistics.significance import holm
+from rankwright.papers.framework.rows import NOT_SHOWN, OPPOSITE, REACHED
+from rankwright.statistics.paired_tests import holm
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
-    from rankwright.papers.framework.results import Results
 
 CLOSE = 0.002  # a curve that stays so near to its last value has converged
 ROUNDS = (40, 100)
@@ -28,27 +29,24 @@ def rank_claims(where: str, measured: str, published: Mapping[str, float], why: 
     return Claim(where, f"ranks by {measured}: {ranks}", same_ranks(published, measured), why)
 
 
-def same_ranks(published: Mapping[str, float], measured: str) -> Callable[[Results], Finding]:
-    """Return a test that the order of the means is the published one.
+@curried
+def same_ranks(results: Measurements, published: Mapping[str, float], measured: str) -> Finding:
+    """Test that the order of the means is the published one.
 
     Opposite if two methods differ significantly in the other direction, corrected by Holm's method for all pairs;
     not shown if ranks differ otherwise.
     """
-
-    def test(results: Results) -> Finding:
-        ours = _ranks({method: results.mean(method, measured) for method in published})
-        text = "ours: " + ", ".join(f"{method} {rank}" for method, rank in ours.items())
-        if ours == _ranks(published):
-            return Finding(REACHED, text)
-        best_first = sorted(published, key=lambda method: -published[method])
-        pairs = [(one, other) for place, one in enumerate(best_first) for other in best_first[place + 1 :]]
-        found = [results.compare(one, other, measured) for one, other in pairs]
-        p_values = holm(np.array([each.p_value for each in found]))
-        refuted = [p for p, each in zip(p_values, found, strict=True) if p < LEVEL and each.difference < 0]
-        shown = "no two differ significantly" if p_values.min() >= LEVEL else "some differ significantly"
-        return Finding(OPPOSITE if refuted else NOT_SHOWN, f"{text}; {shown}", None, None, float(p_values.min()))
-
-    return test
+    ours = _ranks({method: results.mean(method, measured) for method in published})
+    text = "ours: " + ", ".join(f"{method} {rank}" for method, rank in ours.items())
+    if ours == _ranks(published):
+        return Finding(REACHED, text)
+    best_first = sorted(published, key=lambda method: -published[method])
+    pairs = list(combinations(best_first, 2))
+    compared = [results.compare(method, other, measured) for method, other in pairs]
+    p_values = holm(np.array([each.p_value for each in compared]))
+    refuted = [p for p, each in zip(p_values, compared, strict=True) if p < LEVEL and each.difference < 0]
+    shown = "no two differ significantly" if p_values.min() >= LEVEL else "some differ significantly"
+    return Finding(OPPOSITE if refuted else NOT_SHOWN, f"{text}; {shown}", None, None, float(p_values.min()))
 
 
 def _ranks(values: Mapping[str, float]) -> dict[str, int]:
@@ -56,37 +54,31 @@ def _ranks(values: Mapping[str, float]) -> dict[str, int]:
     return {method: best_first.index(method) + 1 for method in values}
 
 
-def varies(model: str, starts: Sequence[int]) -> Callable[[Results], Finding]:
-    """Return a test that numbers of pairs differ between queries: no group of the figure has most queries."""
-
-    def test(results: Results) -> Finding:
-        pairs = results.values(model, PAIRS)
-        groups = groups_by_pairs(results, model, starts)
-        name, largest = max(((one, float(each.mean())) for one, each in groups.items()), key=lambda one: one[1])
-        spread = f"{pairs.min():,.0f} to {pairs.max():,.0f} pairs, median {np.median(pairs):,.0f}"
-        text = f"{spread}; fraction of queries in the largest group, {name}"
-        return Finding(REACHED if largest <= 0.5 else OPPOSITE, text, largest)
-
-    return test
+@curried
+def varies(results: Measurements, model: str, starts: Sequence[int]) -> Finding:
+    """Test that numbers of pairs differ between queries: no group of the figure has most queries."""
+    pairs = results.values(model, PAIRS)
+    groups = groups_by_pairs(results, model, starts)
+    name, largest = max(((group, float(each.mean())) for group, each in groups.items()), key=lambda item: item[1])
+    spread = f"{pairs.min():,.0f} to {pairs.max():,.0f} pairs, median {np.median(pairs):,.0f}"
+    text = f"{spread}; fraction of queries in the largest group, {name}"
+    return Finding(REACHED if largest <= 0.5 else OPPOSITE, text, largest)
 
 
-def converges(model: str) -> Callable[[Results], Finding]:
-    """Return a test that the training measure settles within 40 to 100 rounds, in every trial.
+@curried
+def converges(results: Measurements, model: str) -> Finding:
+    """Test that the training measure settles within 40 to 100 rounds, in every trial.
 
     It has settled at the round from which on it stays within .002 of its last value. Not shown if that is before
     round 40; opposite if a curve is not settled for its last ten rounds.
     """
-
-    def test(results: Results) -> Finding:
-        curves = results.by_trial(model, "round train")
-        settled = [_settled(curve) for curve in curves]
-        least, most = ROUNDS
-        too_late = any(at > len(curve) - 10 for at, curve in zip(settled, curves, strict=True))
-        state = OPPOSITE if too_late else REACHED if min(settled) >= least and max(settled) <= most else NOT_SHOWN
-        text = f"stays within {CLOSE:g} of the value after {max(map(len, curves))} rounds since round"
-        return Finding(state, f"{text} {', '.join(map(str, settled))}; mean", float(np.mean(settled)))
-
-    return test
+    curves = results.by_trial(model, "round train")
+    settled = [_settled(curve) for curve in curves]
+    least, most = ROUNDS
+    too_late = any(at > len(curve) - 10 for at, curve in zip(settled, curves, strict=True))
+    state = OPPOSITE if too_late else REACHED if min(settled) >= least and max(settled) <= most else NOT_SHOWN
+    text = f"stays within {CLOSE:g} of the value after {max(map(len, curves))} rounds since round"
+    return Finding(state, f"{text} {', '.join(map(str, settled))}; mean", float(np.mean(settled)))
 
 
 def _settled(curve: np.ndarray) -> int:
@@ -95,22 +87,19 @@ def _settled(curve: np.ndarray) -> int:
     return 1 if len(far) == 0 else int(far[-1]) + 2
 
 
-def working_sets(model: str) -> Callable[[Results], Finding]:
-    """Return a test that the sets of perfect and imperfect permutations have 40 to 100 members in the end."""
-
-    def test(results: Results) -> Finding:
-        sizes = {
-            kind: np.array([curve[-1] for curve in results.by_trial(model, f"round {kind}")])
-            for kind in ("perfect", "imperfect")
-        }
-        least, most = ROUNDS
-        within = all(((least <= size) & (size <= most)).all() for size in sizes.values())
-        rounds = max(len(curve) for curve in results.by_trial(model, "round perfect"))
-        text = f"after {rounds} rounds, each of which adds one of each kind: " + ", ".join(
-            f"{size.min():.0f} to {size.max():.0f} {kind} ones per query" for kind, size in sizes.items()
-        )
-        return Finding(
-            REACHED if within else NOT_SHOWN, text, float(np.mean([size.mean() for size in sizes.values()]))
-        )
-
-    return test
+@curried
+def working_sets(results: Measurements, model: str) -> Finding:
+    """Test that the sets of perfect and imperfect permutations have 40 to 100 members in the end."""
+    sizes = {
+        kind: np.array([curve[-1] for curve in results.by_trial(model, f"round {kind}")])
+        for kind in ("perfect", "imperfect")
+    }
+    least, most = ROUNDS
+    within = all(((least <= size) & (size <= most)).all() for size in sizes.values())
+    rounds = max(len(curve) for curve in results.by_trial(model, "round perfect"))
+    text = f"after {rounds} rounds, each of which adds one of each kind: " + ", ".join(
+        f"{size.min():.0f} to {size.max():.0f} {kind} ones per query" for kind, size in sizes.items()
+    )
+    return Finding(
+        REACHED if within else NOT_SHOWN, text, float(np.mean([size.mean() for size in sizes.values()]))
+    )

@@ -31,7 +31,7 @@ from rankwright.papers.framework.figures import (
 )
 from rankwright.papers.framework.measures import TRAIN, LabelErrors, NumberOfPairs, PerQuery, Rounds
 from rankwright.papers.framework.sources import letor
-from rankwright.papers.framework.systems import BestOf, Fitted
+from rankwright.papers.framework.systems import BestOf, FittedSystem
 from rankwright.rankers.adarank import AdaRank
 from rankwright.rankers.permurank import PermuRank
 from rankwright.rankers.rankboost import RankBoost
@@ -84,11 +84,11 @@ def _systems() -> dict[str, System]:
     """Return the five methods; the validation part chooses C and the round by MAP."""
     return {
         MAP: BestOf(tuple(SVMmap(C=each) for each in C), "map"),
-        ADA: Fitted(AdaRank("map")),
+        ADA: FittedSystem(AdaRank("map")),
         PERMU: BestOf(tuple(PermuRank("map", C=each) for each in C), "map"),
         SVM: BestOf(tuple(RankSVM("map", C=each) for each in C), "map"),
-        BOOST: Fitted(RankBoost("map")),
-        f"{ADA}, as printed": Fitted(AdaRank.as_printed(metric="map")),
+        BOOST: FittedSystem(RankBoost("map")),
+        f"{ADA}, as printed": FittedSystem(AdaRank.as_printed(metric="map")),
         f"{PERMU}, as printed": BestOf(tuple(PermuRank.as_printed(C=each) for each in C[::2]), "map"),
     }
 
@@ -222,19 +222,24 @@ def _on_cranfield(setup: Setup) -> Experiment:
         systems={name: system for name, system in _systems().items() if name in METHODS},
         measures=(PerQuery(MEASURES),),
         claims=(
-            *(Claim("Section 6.2", text.format(one), better(one, BASELINES, "map")) for one in (MAP, PERMU)),
+            *(
+                Claim("Section 6.2", text.format(method), better(method, BASELINES, "map"))
+                for method in (MAP, PERMU)
+            ),
             Claim(
                 "Section 6.2", f"no significant difference between {MAP} and {PERMU}", alike((MAP, PERMU), "map")
             ),
             *(
                 Claim(
-                    "Section 6.2", f"{one} is significantly better than {ADA} in MAP", better(one, (ADA,), "map")
+                    "Section 6.2",
+                    f"{method} is significantly better than {ADA} in MAP",
+                    better(method, (ADA,), "map"),
                 )
-                for one in (MAP, PERMU)
+                for method in (MAP, PERMU)
             ),
             *(
-                Claim("Section 6.2", f"{ADA} is similar to {one} in MAP", alike((ADA, one), "map"))
-                for one in BASELINES
+                Claim("Section 6.2", f"{ADA} is similar to {method} in MAP", alike((ADA, method), "map"))
+                for method in BASELINES
             ),
         ),
         figures=(
@@ -252,9 +257,9 @@ def _learning_curves(setup: Setup) -> Experiment:
     rounds = 30 if setup.quick else 100
     aside = AdaRank("map", choose="measure", repeats="aside", stop="rounds", rounds=rounds)
     curves: dict[str, System] = {
-        ADA: Fitted(aside, validate=False),
-        PERMU: Fitted(PermuRank("map", rounds=rounds), validate=False),
-        f"{PERMU}, as printed": Fitted(PermuRank.as_printed(rounds=rounds), validate=False),
+        ADA: FittedSystem(aside, validate=False),
+        PERMU: FittedSystem(PermuRank("map", rounds=rounds), validate=False),
+        f"{PERMU}, as printed": FittedSystem(PermuRank.as_printed(rounds=rounds), validate=False),
     }
     return Experiment(
         name="Learning curves",
@@ -296,7 +301,11 @@ def _times(setup: Setup) -> Experiment:
         name="Training times",
         about="One fit of each direct method on OHSUMED, on one thread, with default C and rounds.",
         source=letor(setup, "OHSUMED"),
-        systems={ADA: Fitted(AdaRank("map")), PERMU: Fitted(PermuRank("map")), MAP: Fitted(SVMmap())},
+        systems={
+            ADA: FittedSystem(AdaRank("map")),
+            PERMU: FittedSystem(PermuRank("map")),
+            MAP: FittedSystem(SVMmap()),
+        },
         measures=(),
         claims=(Claim("Table 4", f"{ADA} is cheaper to train than {PERMU} and {MAP}", faster(ADA, (PERMU, MAP))),),
     )

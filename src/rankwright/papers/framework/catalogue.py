@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from difflib import get_close_matches
 from importlib import import_module
 from typing import TYPE_CHECKING
 
 from rankwright.base.errors import InputError
+from rankwright.base.wording import closest
 
 if TYPE_CHECKING:
     from rankwright.papers.framework.experiment import Paper
@@ -23,8 +23,8 @@ MODULES = {
 def find_paper(name: str) -> Paper:
     """Return a paper by its name."""
     if name not in MODULES:
-        near = get_close_matches(name.lower(), MODULES, 1, 0.4)
-        hint = f" Did you mean {near[0]}?" if near else ""
+        near = closest(name.lower(), MODULES, cutoff=0.4)
+        hint = f" Did you mean {near}?" if near else ""
         raise InputError(f"There is no paper {name!r}; there are {', '.join(MODULES)}.{hint}")
     paper: Paper = import_module(f"rankwright.papers.{MODULES[name]}.paper").PAPER
     return paper

@@ -25,7 +25,7 @@ from rankwright.text.retrieval import model_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rankwright.papers.framework.experiment import Setup, Source, Trial
+    from rankwright.papers.framework.experiment import DataTrial, Setup, Source
 
 CRANFIELD = "Cranfield"
 DOCUMENTS, QUERIES, JUDGEMENTS = FILES = "cran.all.1400", "cran.qry", "cranqrel"
@@ -58,7 +58,7 @@ class CranfieldFolds:
         """Return the names of the folds."""
         return divisions(self.n_folds, self.repeats)
 
-    def trial(self, name: str) -> Trial:
+    def trial(self, name: str) -> DataTrial:
         """Divide the queries and return a fold."""
         return divided_trial(name, self._whole, self.n_folds, 0, self.validation)
 

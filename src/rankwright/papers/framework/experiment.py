@@ -12,11 +12,11 @@ if TYPE_CHECKING:
 
     from rankwright.base.arrays import Doubles
     from rankwright.data.dataset import RankingData
-    from rankwright.papers.framework.results import Results
+    from rankwright.papers.framework.measurements import Measurements
     from rankwright.reports.charts.chart import Chart
 
 
-class Trial(NamedTuple):
+class DataTrial(NamedTuple):
     """The parts of one trial, such as a fold; `others` has data that only some systems learn from."""
 
     name: str
@@ -36,7 +36,7 @@ class Source(Protocol):
     def trials(self) -> Sequence[str]:
         """Return the names of the trials."""
 
-    def trial(self, name: str) -> Trial:
+    def trial(self, name: str) -> DataTrial:
         """Read or make a trial."""
 
 
@@ -52,15 +52,15 @@ class Absent:
         """Return no trials."""
         return ()
 
-    def trial(self, name: str) -> Trial:
+    def trial(self, name: str) -> DataTrial:
         """Refuse: there are no trials."""
         raise KeyError(name)
 
 
-System = Callable[[Trial, int], Any]
+System = Callable[[DataTrial, int], Any]
 """Fits on a trial with a number of threads; returns a model, or several by name. Its `repr` has its settings."""
 
-Measure = Callable[[Any, Trial, int], Mapping[str, "Doubles"]]
+Measure = Callable[[Any, DataTrial, int], Mapping[str, "Doubles"]]
 """Measures a model on a trial with a number of threads; returns arrays by name, most with one value per query."""
 
 
@@ -99,7 +99,7 @@ class Claim:
 
     where: str
     text: str
-    test: Callable[[Results], Finding]
+    test: Callable[[Measurements], Finding]
     why: str = ""
 
 
@@ -130,7 +130,7 @@ class Picture:
 
     where: str
     claim: str
-    draw: Callable[[Results], Chart]
+    draw: Callable[[Measurements], Chart]
 
 
 @dataclass(frozen=True)

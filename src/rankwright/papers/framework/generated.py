@@ -10,7 +10,7 @@ import numpy as np
 
 from rankwright.data.dataset import RankingData
 from rankwright.data.synthetic import RandomPolynomial
-from rankwright.papers.framework.experiment import Trial
+from rankwright.papers.framework.experiment import DataTrial
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -57,14 +57,14 @@ class GeneratedWeb:
         """Return the names of the folds."""
         return [f"Fold{number + 1}" for number in range(self.n_folds)]
 
-    def trial(self, name: str) -> Trial:
+    def trial(self, name: str) -> DataTrial:
         """Return a fold: one part to test, the next one to validate, three to learn from."""
-        place = self.trials().index(name)
-        parts = np.roll(np.arange(5), -place)
+        first = self.trials().index(name)
+        parts = np.roll(np.arange(5), -first)
         train, valid, test = (
             self._data.take_queries(np.isin(self._part_of_query, part)) for part in (parts[2:], parts[1], parts[0])
         )
-        return Trial(name, train, valid, test)
+        return DataTrial(name, train, valid, test)
 
     @cached_property
     def _part_of_query(self) -> np.ndarray:
@@ -89,6 +89,6 @@ class GeneratedWeb:
 
 def _labels(values: Doubles, *, graded: bool) -> Doubles:
     """Return labels from 0 to 4, half of them below 1 and few above 3: whole numbers, or anything between."""
-    place = (values.argsort().argsort() + 0.5) / len(values)
-    label: Doubles = np.interp(place, np.concatenate([[0.0], np.cumsum(SHARES)]), np.arange(len(SHARES) + 1.0))
+    quantile = (values.argsort().argsort() + 0.5) / len(values)
+    label: Doubles = np.interp(quantile, np.concatenate([[0.0], np.cumsum(SHARES)]), np.arange(len(SHARES) + 1.0))
     return np.floor(label) if graded else label * (len(SHARES) - 1) / len(SHARES)

@@ -16,7 +16,7 @@ from rankwright.models.fitted import scorer_of
 if TYPE_CHECKING:
     from rankwright.base.arrays import Doubles
     from rankwright.data.dataset import RankingData
-    from rankwright.papers.framework.experiment import Trial
+    from rankwright.papers.framework.experiment import DataTrial
     from rankwright.training.history import History
 
 TEST, TRAIN, VALID = "test", "train", "valid"
@@ -35,7 +35,7 @@ class PerQuery:
     part: str = TEST
     drop_one_label: bool = False
 
-    def __call__(self, model: Any, trial: Trial, threads: int) -> dict[str, Doubles]:
+    def __call__(self, model: Any, trial: DataTrial, threads: int) -> dict[str, Doubles]:
         """Measure a model."""
         data = part_of(trial, self.part)
         options: dict[str, Any] = {"convention": self.convention, "drop_one_label": self.drop_one_label}
@@ -52,7 +52,7 @@ class MeanOverCuts:
     metric: str
     cuts: tuple[int, ...]
 
-    def __call__(self, model: Any, trial: Trial, threads: int) -> dict[str, Doubles]:
+    def __call__(self, model: Any, trial: DataTrial, threads: int) -> dict[str, Doubles]:
         """Measure a model."""
         metrics = tuple(self.metric.format(k) for k in self.cuts)
         values = PerQuery(metrics)(model, trial, threads)
@@ -72,7 +72,7 @@ class ByRound:
     part: str = TEST
     drop_one_label: bool = False
 
-    def __call__(self, model: Any, trial: Trial, threads: int) -> dict[str, Doubles]:
+    def __call__(self, model: Any, trial: DataTrial, threads: int) -> dict[str, Doubles]:
         """Measure a model."""
         data, scorer = part_of(trial, self.part), scorer_of(model)
         if scorer is None or not scorer.n_rounds:
@@ -94,19 +94,19 @@ class LabelErrors:
 
     labels: tuple[int, ...] = (0, 1, 2)
 
-    def __call__(self, model: Any, trial: Trial, threads: int) -> dict[str, Doubles]:
+    def __call__(self, model: Any, trial: DataTrial, threads: int) -> dict[str, Doubles]:
         """Measure a model."""
         data = trial.test
         level = np.searchsorted(np.array(self.labels, dtype=float), data.y)
         counts = np.stack(
-            [data.groups.reduce(np.add, (level == one).astype(float)) for one in range(len(self.labels))]
+            [data.groups.reduce(np.add, (level == grade).astype(float)) for grade in range(len(self.labels))]
         )
-        found = list(misordered(model.predict(data), level, data.groups, len(self.labels), threads))
+        wrong = list(misordered(model.predict(data), level, data.groups, len(self.labels), threads))
         result: dict[str, Doubles] = {}
         for low in range(len(self.labels)):
             for high in range(low + 1, len(self.labels)):
                 pair = f"{self.labels[high]} > {self.labels[low]}"
-                result[f"wrong {pair}"] = found[low][:, high]
+                result[f"wrong {pair}"] = wrong[low][:, high]
                 result[f"{PAIRS} {pair}"] = counts[low] * counts[high]
         return result
 
@@ -115,7 +115,7 @@ class LabelErrors:
 class NumberOfPairs:
     """The number of document pairs of different labels of every test query."""
 
-    def __call__(self, _model: Any, trial: Trial, _threads: int) -> dict[str, Doubles]:
+    def __call__(self, _model: Any, trial: DataTrial, _threads: int) -> dict[str, Doubles]:
         """Count pairs; the model does not matter."""
         return {PAIRS: count_pairs(trial.test.y, trial.test.groups).astype(float)}
 
@@ -126,7 +126,7 @@ class Rounds:
 
     names: tuple[str, ...]
 
-    def __call__(self, model: Any, _trial: Trial, _threads: int) -> dict[str, Doubles]:
+    def __call__(self, model: Any, _trial: DataTrial, _threads: int) -> dict[str, Doubles]:
         """Return the curves; nothing for a model without rounds."""
         history = getattr(model, "history_", None)
         if history is None:
@@ -137,11 +137,11 @@ class Rounds:
 
 def _recorded(history: History, name: str) -> Doubles:
     if name in (TRAIN, "validation", "weight"):
-        return np.array([getattr(one, name) for one in history], dtype=np.float64)
+        return np.array([getattr(record, name) for record in history], dtype=np.float64)
     return history.curve(name)
 
 
-def part_of(trial: Trial, part: str) -> RankingData:
+def part_of(trial: DataTrial, part: str) -> RankingData:
     """Return a part of a trial by name."""
     data = {TEST: trial.test, TRAIN: trial.train, VALID: trial.valid}[part]
     if data is None:

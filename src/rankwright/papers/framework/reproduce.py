@@ -1,11 +1,11 @@
-"""Runs the experiments of a paper: every system on every trial, several at once, each kept when it is done."""
+"""Runs the experiments of a paper: every system on every trial, several at once, each cached when it is done."""
 
 from __future__ import annotations
 
+import json
 import time
 import warnings
 from collections import OrderedDict
-from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -13,12 +13,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from rankwright.base.errors import InputError
+from rankwright.base.files import write_whole
+from rankwright.base.fit_cache import Encoding, FitCache
 from rankwright.base.threads import one_thread_for_libraries, resolve_threads
+from rankwright.base.version import __version__
 from rankwright.papers.framework.cranfield import CRANFIELD, FILES, require_cranfield
 from rankwright.papers.framework.experiment import Absent, Setup
-from rankwright.papers.framework.results import Results, counts, rows_of
+from rankwright.papers.framework.measurements import Measurements
+from rankwright.papers.framework.reproduction import Done, Reproduction
+from rankwright.papers.framework.rows import rows_of
 from rankwright.papers.framework.sources import contents, find_collections, fold_files
-from rankwright.papers.framework.task_folder import SECONDS, Work, read_outcome, write_outcome
 from rankwright.training.workers import run_all
 from rankwright.tuning.tune import require_workers
 
@@ -26,64 +30,14 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Mapping, Sequence
 
-    from rankwright.papers.framework.experiment import Experiment, Paper, Trial
-    from rankwright.papers.framework.results import Row
-    from rankwright.papers.framework.task_folder import Outcome
+    from rankwright.base.arrays import Doubles
+    from rankwright.papers.framework.experiment import DataTrial, Experiment, Paper
 
 TRIALS_IN_MEMORY = 3
-FIT_SECONDS = "fit seconds"
+SECONDS, FIT_SECONDS = "seconds", "fit seconds"
 
-
-class Done(NamedTuple):
-    """An experiment with its results, None without data, and its rows of the table."""
-
-    experiment: Experiment
-    results: Results | None
-    rows: Sequence[Row]
-
-
-@dataclass(frozen=True, eq=False)
-class Reproduction:
-    """What the experiments of a paper gave.
-
-    Parameters
-    ----------
-    paper, quick
-        The paper, and whether this was the quick version.
-    done
-        Every experiment with its results.
-    seconds
-        The processor time of all fits and measurements together, those of earlier runs included.
-    """
-
-    paper: Paper
-    quick: bool
-    done: Sequence[Done]
-    seconds: float
-
-    @property
-    def rows(self) -> list[Row]:
-        """One row per published number and claim."""
-        return [row for one in self.done for row in one.rows]
-
-    def summary(self) -> str:
-        """Return how many rows were reached, in a sentence; another one if this was the quick version."""
-        found = counts(self.rows)
-        total = sum(found.values())
-        parts = ", ".join(f"{n} {state}" for state, n in found.items())
-        quick = " Quick version: with so few folds, queries and rounds this says little." if self.quick else ""
-        return f"{total} published numbers and claims of {self.paper.authors}: {parts}.{quick}"
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the table as JSON values."""
-        return {
-            "paper": self.paper.name,
-            "title": self.paper.title,
-            "authors": self.paper.authors,
-            "quick": self.quick,
-            "seconds": self.seconds,
-            "rows": [row.to_dict() for row in self.rows],
-        }
+Outcome = dict[tuple[str, str], "Doubles"]
+"""What a task measured: arrays by model and name of the measure."""
 
 
 class Task(NamedTuple):
@@ -116,7 +70,7 @@ def reproduce(
         A folder with collections of LETOR, such as OHSUMED/Fold1. Experiments without data are left out, and
         their rows say so; a paper none of whose experiments has data is an error.
     work
-        The folder that keeps what is done; a run that was killed goes on from there.
+        The folder that caches what is done, so that a run that was killed can resume.
     cranfield
         The folder of the Cranfield collection: cran.all.1400, cran.qry and cranqrel.
     quick
@@ -130,9 +84,9 @@ def reproduce(
     setup = Setup(_folders(data, cranfield), quick)
     experiments = paper.experiments(setup)
     _require_data(paper, experiments)
-    folder, read = Work(Path(work)), _contents(setup.folders)
-    tasks = [task for one in experiments for task in _tasks(folder, one, read, quick=quick)]
-    kept = {task.path: read_outcome(task.path) for task in tasks}
+    cache, files = FitCache(work), _contents(setup.folders)
+    tasks = [task for experiment in experiments for task in _tasks(cache, experiment, files, quick=quick)]
+    kept = {task.path: cache.read(task.path, OUTCOMES) for task in tasks}
     outcomes = {path: outcome for path, outcome in kept.items() if outcome is not None}
     missing = [task for task in tasks if task.path not in outcomes]
     on_start(len(tasks), len(outcomes))
@@ -140,15 +94,18 @@ def reproduce(
 
     def run(task: Task, _on_round: Any) -> Outcome:
         outcome = _measured(task, trials)
-        write_outcome(task.path, outcome)
+        cache.write(outcome, task.path, OUTCOMES)
         on_task(f"{task.experiment.name}: {task.system}, {task.trial}")
         return outcome
 
     with warnings.catch_warnings(), one_thread_for_libraries():
         warnings.simplefilter("ignore")  # papers print settings that the rankers advise against
-        found = run_all(run, missing, workers=workers or resolve_threads(None), on_done=lambda: None)
-    outcomes |= {task.path: outcome for task, outcome in zip(missing, found, strict=True)}
-    done = [_done(one, [task for task in tasks if task.experiment is one], outcomes) for one in experiments]
+        measured = run_all(run, missing, workers=workers or resolve_threads(None), on_done=lambda: None)
+    outcomes |= {task.path: outcome for task, outcome in zip(missing, measured, strict=True)}
+    done = [
+        _done(experiment, [task for task in tasks if task.experiment is experiment], outcomes)
+        for experiment in experiments
+    ]
     seconds = sum(float(outcome["", SECONDS][0]) for outcome in outcomes.values())
     return Reproduction(paper, quick, done, seconds)
 
@@ -163,9 +120,9 @@ def _folders(data: str | os.PathLike[str] | None, cranfield: str | os.PathLike[s
 
 
 def _require_data(paper: Paper, experiments: Sequence[Experiment]) -> None:
-    sources = [one.source for one in experiments]
-    if all(isinstance(one, Absent) for one in sources):
-        wanted = " or ".join(dict.fromkeys(one.title for one in sources))
+    sources = [experiment.source for experiment in experiments]
+    if all(isinstance(source, Absent) for source in sources):
+        wanted = " or ".join(dict.fromkeys(source.title for source in sources))
         raise InputError(f"{paper.name} needs data: give --data a folder that has {wanted}.")
 
 
@@ -177,27 +134,35 @@ def _contents(folders: Mapping[str, Path]) -> dict[str, str]:
     }
 
 
-def _tasks(folder: Work, experiment: Experiment, read: Mapping[str, str], *, quick: bool) -> list[Task]:
+def _tasks(cache: FitCache, experiment: Experiment, files: Mapping[str, str], *, quick: bool) -> list[Task]:
     """Return a task for every trial and system, trial by trial, so that few trials are in memory at a time.
 
-    `read` has hashes of the files of collections: results of other data are not taken for those of these.
+    `files` has hashes of the collections' files, so that results of other data are not taken for those of these.
     """
-    files = read.get(experiment.source.title, "")
-    return [
-        Task(
-            experiment,
-            name,
-            trial,
-            folder.path(
-                experiment.name,
-                name,
-                trial,
-                settings=repr((quick, experiment.source, system, tuple(experiment.measures))) + files,
-            ),
-        )
-        for trial in experiment.source.trials()
-        for name, system in experiment.systems.items()
-    ]
+    read = files.get(experiment.source.title, "")
+    tasks = []
+    for trial in experiment.source.trials():
+        for name, system in experiment.systems.items():
+            names = (experiment.name, name, trial)
+            declared = (quick, experiment.source, system, tuple(experiment.measures))
+            path = cache.path(*names, settings=f"{__version__}\n{names}\n{declared!r}{read}").with_suffix(".npz")
+            tasks.append(Task(experiment, name, trial, path))
+    return tasks
+
+
+def _read_outcome(path: Path) -> Outcome:
+    with path.open("rb") as file, np.load(file, allow_pickle=False) as kept:
+        names = json.loads(str(kept["names"]))
+        return {(model, measured): kept[f"array{n}"] for n, (model, measured) in enumerate(names)}
+
+
+def _write_outcome(outcome: Outcome, path: Path) -> None:
+    arrays: dict[str, Any] = {f"array{n}": np.asarray(values) for n, values in enumerate(outcome.values())}
+    with write_whole(path) as file:
+        np.savez_compressed(file, names=json.dumps(list(outcome)), **arrays)
+
+
+OUTCOMES = Encoding(_read_outcome, _write_outcome)
 
 
 def _measured(task: Task, trials: _Trials) -> Outcome:
@@ -225,7 +190,7 @@ def _done(experiment: Experiment, tasks: Sequence[Task], outcomes: dict[Path, Ou
             for (model, measured), values in outcomes[task.path].items()
             if model
         }
-        results = Results(tuple(experiment.source.trials()), arrays)
+        results = Measurements(tuple(experiment.source.trials()), arrays)
     return Done(experiment, results, rows_of(experiment, results))
 
 
@@ -233,10 +198,10 @@ class _Trials:
     """Trials in memory: the ones that were used last."""
 
     def __init__(self) -> None:
-        self._kept: OrderedDict[tuple[str, str], Trial] = OrderedDict()
+        self._kept: OrderedDict[tuple[str, str], DataTrial] = OrderedDict()
         self._lock = Lock()
 
-    def get(self, experiment: Experiment, name: str) -> Trial:
+    def get(self, experiment: Experiment, name: str) -> DataTrial:
         """Return a trial; read or made once, however many systems wait for it."""
         key = (repr(experiment.source), name)
         with self._lock:

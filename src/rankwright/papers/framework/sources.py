@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from rankwright.base.errors import InputError
 from rankwright.crossval.folds import Folds
-from rankwright.crossval.splits import Division
+from rankwright.crossval.splits import SplitOptions
 from rankwright.data.readers.fold_folders import find_folds, read_fold, read_test_part
 from rankwright.data.splitting import concat
-from rankwright.papers.framework.experiment import Absent, Trial
+from rankwright.papers.framework.experiment import Absent, DataTrial
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from rankwright.papers.framework.experiment import Setup, Source
 
 
-class Collection(NamedTuple):
+class LetorCollection(NamedTuple):
     """A collection of LETOR and what it must have, so that another one under its name is noticed."""
 
     name: str
@@ -33,13 +33,13 @@ class Collection(NamedTuple):
 
 
 COLLECTIONS = {
-    one.name: one
-    for one in (
-        Collection("OHSUMED", 45, 106, 41),
-        Collection("MQ2007", 46, 1692, 25),
-        Collection("MQ2008", 46, 784, 25),
-        Collection("TD2003", 64, 50, 25),
-        Collection("TD2004", 64, 75, 25),
+    collection.name: collection
+    for collection in (
+        LetorCollection("OHSUMED", 45, 106, 41),
+        LetorCollection("MQ2007", 46, 1692, 25),
+        LetorCollection("MQ2008", 46, 784, 25),
+        LetorCollection("TD2003", 64, 50, 25),
+        LetorCollection("TD2004", 64, 75, 25),
     )
 }
 
@@ -61,9 +61,9 @@ class LetorFolds:
         """Return the names of the folds."""
         return [path.name for path in find_folds(self.folder)[: self.n_folds]]
 
-    def trial(self, name: str) -> Trial:
+    def trial(self, name: str) -> DataTrial:
         """Read a fold."""
-        return Trial(name, *read_fold(self.folder / name))
+        return DataTrial(name, *read_fold(self.folder / name))
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,7 @@ class Divided:
         """Return the names of the folds."""
         return divisions(self.n_folds, self.repeats)
 
-    def trial(self, name: str) -> Trial:
+    def trial(self, name: str) -> DataTrial:
         """Divide the queries and return a fold."""
         return divided_trial(name, self._whole, self.n_folds, self.random_state)
 
@@ -107,13 +107,13 @@ def divisions(n_folds: int, repeats: int) -> list[str]:
 
 def divided_trial(
     name: str, whole: RankingData, n_folds: int, random_state: int, validation: float = 0.0
-) -> Trial:
+) -> DataTrial:
     """Return the fold of a division by its name; `validation` is a fraction of the training queries."""
     division, _, fold = name.rpartition("-")
     seed = random_state + (int(division.removeprefix("Division")) - 1 if division else 0)
-    folds = Folds.of(whole, Division(n_folds, validation=validation, random_state=seed))
+    folds = Folds.of(whole, SplitOptions(n_folds, validation=validation, random_state=seed))
     parts = next(islice(folds, int(fold.removeprefix("Fold")) - 1, None))
-    return Trial(name, parts.train, parts.valid, parts.test)
+    return DataTrial(name, parts.train, parts.valid, parts.test)
 
 
 def letor(setup: Setup, name: str, *, quick_folds: int = 2) -> Source:
@@ -138,37 +138,37 @@ def find_collections(data: Path | None) -> dict[str, Path]:
         return {}
     if not data.is_dir():
         raise InputError(f"There is no folder {data}.")
-    places = {name: data if data.name == name else data / name for name in COLLECTIONS}
-    found = {name: path for name, path in places.items() if path.is_dir()}
-    if not found:
+    folders = {name: data if data.name == name else data / name for name in COLLECTIONS}
+    present = {name: path for name, path in folders.items() if path.is_dir()}
+    if not present:
         known = ", ".join(COLLECTIONS)
         raise InputError(
             f"{data} has no collection of LETOR: looked for folders {known}, each with Fold1, Fold2, ..."
         )
-    for name, path in found.items():
+    for name, path in present.items():
         _require(COLLECTIONS[name], path)
-    return found
+    return present
 
 
-def _require(collection: Collection, folder: Path) -> None:
+def _require(collection: LetorCollection, folder: Path) -> None:
     """Refuse a folder without folds, or whose test parts have other features or queries than the collection."""
     tests = [read_test_part(fold) for fold in find_folds(folder)]
     name, n_features, n_queries, _ = collection
-    if (found := max(test.n_features for test in tests)) != n_features:
-        raise InputError(f"{folder} is not {name}: it has {found} features, {name} has {n_features}.")
-    if (found := sum(len(test.groups) for test in tests)) != n_queries:
+    if (number := max(test.n_features for test in tests)) != n_features:
+        raise InputError(f"{folder} is not {name}: it has {number} features, {name} has {n_features}.")
+    if (number := sum(len(test.groups) for test in tests)) != n_queries:
         raise InputError(
-            f"{folder} is not {name}: its test parts have {found} queries together, {name} has {n_queries}."
+            f"{folder} is not {name}: its test parts have {number} queries together, {name} has {n_queries}."
         )
 
 
 def contents(files: Iterable[Path]) -> str:
     """Return a hash of files, by which results of other data with the same names are noticed."""
-    found = hashlib.sha256()
+    digest = hashlib.sha256()
     for path in files:
         with path.open("rb") as file:
-            found.update(hashlib.file_digest(file, "sha256").digest())
-    return found.hexdigest()[:16]
+            digest.update(hashlib.file_digest(file, "sha256").digest())
+    return digest.hexdigest()[:16]
 
 
 def fold_files(folder: Path) -> list[Path]:

@@ -10,18 +10,18 @@ from rankwright.models.feature import FeatureScorer
 from rankwright.tuning.trials import configured
 
 if TYPE_CHECKING:
-    from rankwright.papers.framework.experiment import Trial
+    from rankwright.papers.framework.experiment import DataTrial
     from rankwright.rankers.ranker import Ranker
 
 
 @dataclass(frozen=True)
-class Fitted:
+class FittedSystem:
     """A ranker fitted on the training part; the validation part, if there is one, chooses the round to keep."""
 
     ranker: Ranker
     validate: bool = True
 
-    def __call__(self, trial: Trial, threads: int) -> Any:
+    def __call__(self, trial: DataTrial, threads: int) -> Any:
         """Fit on a trial."""
         return fitted(self.ranker, trial, threads, validate=self.validate)
 
@@ -34,13 +34,13 @@ class BestOf:
     by: str
     validate: bool = True
 
-    def __call__(self, trial: Trial, threads: int) -> Any:
+    def __call__(self, trial: DataTrial, threads: int) -> Any:
         """Fit all settings on a trial, and return the best."""
         if trial.valid is None:
             raise ValueError(f"{trial.name} has no validation part to choose by.")
         metric, valid = as_metric(self.by), trial.valid
-        every = [fitted(one, trial, threads, validate=self.validate) for one in self.settings]
-        return max(every, key=lambda one: metric(valid.y, one.predict(valid), valid.qid))
+        every = [fitted(ranker, trial, threads, validate=self.validate) for ranker in self.settings]
+        return max(every, key=lambda model: metric(valid.y, model.predict(valid), valid.qid))
 
 
 @dataclass(frozen=True)
@@ -49,18 +49,18 @@ class OneFeature:
 
     feature: int
 
-    def __call__(self, trial: Trial, _threads: int) -> Any:
+    def __call__(self, trial: DataTrial, _threads: int) -> Any:
         """Return the scorer; nothing is learned."""
         return FeatureScorer(self.feature - 1, n_features=trial.train.n_features, missing=0.0)
 
 
 @dataclass(frozen=True)
-class BestFeature:
+class BestFeatureSystem:
     """The single feature, or its negative, that ranks the training queries best."""
 
     by: str
 
-    def __call__(self, trial: Trial, _threads: int) -> FeatureScorer:
+    def __call__(self, trial: DataTrial, _threads: int) -> FeatureScorer:
         """Try all features."""
         train, metric = trial.train, as_metric(self.by)
         scorers = [
@@ -68,10 +68,10 @@ class BestFeature:
             for feature in range(train.n_features)
             for direction in (1, -1)
         ]
-        return max(scorers, key=lambda one: metric(train.y, one.predict(train), train.qid))
+        return max(scorers, key=lambda scorer: metric(train.y, scorer.predict(train), train.qid))
 
 
-def fitted(ranker: Ranker, trial: Trial, threads: int, *, validate: bool = True, **options: Any) -> Any:
+def fitted(ranker: Ranker, trial: DataTrial, threads: int, *, validate: bool = True, **options: Any) -> Any:
     """Return a copy of the ranker, fitted on the trial."""
     validation = trial.valid if validate else None
     return configured(ranker, {"n_jobs": threads}).fit(trial.train, validation=validation, **options)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rankwright.base.wording import metric_value
 from rankwright.ensembling.blend import blend
 from rankwright.metrics.parse import as_metric
 from rankwright.models.combination import Combination
@@ -14,21 +15,21 @@ from rankwright.models.fitted import scorer_of
 from rankwright.papers.framework.claims import LEVEL, better
 from rankwright.papers.framework.experiment import Claim, Experiment, Finding, Picture
 from rankwright.papers.framework.figures import means
+from rankwright.papers.framework.measurements import Measurements, curried
 from rankwright.papers.framework.measures import VALID, PerQuery, named
-from rankwright.papers.framework.results import OPPOSITE, REACHED
+from rankwright.papers.framework.rows import OPPOSITE, REACHED
 from rankwright.papers.framework.systems import fitted
-from rankwright.papers.lambdasmart_2010.generated_data import Adaptation, Market, Sizes
+from rankwright.papers.lambdasmart_2010.generated_data import Adaptation, Sizes, WebMarket
 from rankwright.papers.lambdasmart_2010.systems import BY, METRICS, all_better, lambdamart, lambdarank, numbers
 from rankwright.tuning.trials import configured
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from rankwright.base.arrays import Doubles
     from rankwright.data.dataset import RankingData
     from rankwright.models.scorer import Scorer
-    from rankwright.papers.framework.experiment import Trial
-    from rankwright.papers.framework.results import Results
+    from rankwright.papers.framework.experiment import DataTrial
     from rankwright.rankers.ranker import Ranker
 
 ENLARGED = (
@@ -88,9 +89,9 @@ def _adapted(*, quick: bool) -> Adapted:
 
 
 def _long_queries(*, quick: bool) -> Experiment:
-    background = Market(n_documents=20)
+    background = WebMarket(n_documents=20)
     sizes = Sizes(20, 20, 40) if quick else Sizes(60, 176, 1000)
-    one = adapted_from(WEB_2)
+    adapted = adapted_from(WEB_2)
     return Experiment(
         name="Adaptation to long queries",
         about="10,000 background queries, a third of Web-2, and only 60 queries of a market that differs little: "
@@ -105,8 +106,8 @@ def _long_queries(*, quick: bool) -> Experiment:
             *(
                 Claim(
                     "Table 2",
-                    f"no significant gain of {one} in {metric}",
-                    no_gain(one, tuple(TABLE_2)[:-1], metric),
+                    f"no significant gain of {adapted} in {metric}",
+                    no_gain(adapted, tuple(TABLE_2)[:-1], metric),
                 )
                 for metric in METRICS
             ),
@@ -117,7 +118,7 @@ def _long_queries(*, quick: bool) -> Experiment:
 
 
 def _names(*, quick: bool) -> Experiment:
-    background = Market(n_documents=20)
+    background = WebMarket(n_documents=20)
     sizes = Sizes(60, 20, 40) if quick else Sizes(5725, 158, 1000)
     return Experiment(
         name="Adaptation to names",
@@ -137,7 +138,7 @@ def _names(*, quick: bool) -> Experiment:
 
 
 def _languages(*, quick: bool) -> Experiment:
-    korean = Market(n_documents=20)
+    korean = WebMarket(n_documents=20)
     sizes = Sizes(60, 20, 40) if quick else Sizes(3724, 334, 1000)
     queries = {"English": 6167, "Japanese": 15000, "Chinese": 11000}
     shifts = {"English": 0.5, "Japanese": 0.4, "Chinese": 0.6}
@@ -196,7 +197,7 @@ class Adapted:
     trees: Ranker
     by: str
 
-    def __call__(self, trial: Trial, threads: int) -> dict[str, Any]:
+    def __call__(self, trial: DataTrial, threads: int) -> dict[str, Any]:
         """Fit all of them."""
         assert trial.valid is not None
         others = {
@@ -205,7 +206,7 @@ class Adapted:
         rankers = {**others, IN_DOMAIN: fitted(self.in_domain, trial, threads)}
         return {
             **rankers,
-            INTERPOLATED: interpolated([_scorer(one) for one in rankers.values()], trial.valid, self.by),
+            INTERPOLATED: interpolated([_scorer(ranker) for ranker in rankers.values()], trial.valid, self.by),
             **{
                 adapted_from(name): fitted(self.trees, trial, threads, start=start)
                 for name, start in others.items()
@@ -223,14 +224,14 @@ def interpolated(rankers: Sequence[Scorer], valid: RankingData, by: str) -> Any:
         return blend(*rankers, on=valid, metric=by, n_jobs=1)
     from scipy.optimize import minimize  # slow to import
 
-    metric, columns = as_metric(by), np.array([one.predict(valid) for one in rankers])
+    metric, columns = as_metric(by), np.array([ranker.predict(valid) for ranker in rankers])
     spread = columns.std(axis=1)
 
     def loss(weights: Doubles) -> float:
         return -metric(valid.y, (weights / spread) @ columns, valid.qid)
 
-    found = minimize(loss, np.ones(len(rankers)) / len(rankers), method="Powell")
-    return Combination(tuple(rankers), np.asarray(found.x / spread))
+    optimum = minimize(loss, np.ones(len(rankers)) / len(rankers), method="Powell")
+    return Combination(tuple(rankers), np.asarray(optimum.x / spread))
 
 
 def _scorer(model: Any) -> Scorer:
@@ -244,26 +245,22 @@ def _optimal() -> Claim:
     return Claim("Abstract, section 4", text, at_least((WEB_2, IN_DOMAIN)))
 
 
-def at_least(rankers: Sequence[str]) -> Callable[[Results], Finding]:
-    """Return a test that the interpolated ranker has no lower mean than its rankers where its weight was found."""
-
-    def test(results: Results) -> Finding:
-        found = {one: results.mean(one, named(BY, VALID)) for one in (INTERPOLATED, *rankers)}
-        least = min(found[INTERPOLATED] - found[one] for one in rankers)
-        text = ", ".join(f"{one} {value:.4f}" for one, value in found.items())
-        return Finding(REACHED if least >= -ROUNDING else OPPOSITE, f"{text}; smallest difference", least)
-
-    return test
+@curried
+def at_least(results: Measurements, rankers: Sequence[str]) -> Finding:
+    """Test that the interpolated ranker has no lower mean than its rankers where its weight was found."""
+    means = {name: results.mean(name, named(BY, VALID)) for name in (INTERPOLATED, *rankers)}
+    least = min(means[INTERPOLATED] - means[name] for name in rankers)
+    text = ", ".join(f"{name} {metric_value(value)}" for name, value in means.items())
+    return Finding(REACHED if least >= -ROUNDING else OPPOSITE, f"{text}; smallest difference", least)
 
 
-def no_gain(one: str, others: Sequence[str], measured: str) -> Callable[[Results], Finding]:
-    """Return a test that a model is not significantly better than the best of the others."""
-
-    def test(results: Results) -> Finding:
-        best = max(others, key=lambda other: results.mean(other, measured))
-        found = results.compare(one, best, measured)
-        gained = found.difference > 0 and found.p_value < LEVEL
-        text = f"{one} to {best}, the best of the others"
-        return Finding(OPPOSITE if gained else REACHED, text, found.difference, found.interval, found.p_value)
-
-    return test
+@curried
+def no_gain(results: Measurements, model: str, others: Sequence[str], measured: str) -> Finding:
+    """Test that a model is not significantly better than the best of the others."""
+    best = max(others, key=lambda other: results.mean(other, measured))
+    comparison = results.compare(model, best, measured)
+    gained = comparison.difference > 0 and comparison.p_value < LEVEL
+    text = f"{model} to {best}, the best of the others"
+    return Finding(
+        OPPOSITE if gained else REACHED, text, comparison.difference, comparison.interval, comparison.p_value
+    )

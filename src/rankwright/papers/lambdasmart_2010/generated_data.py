@@ -11,7 +11,7 @@ import numpy as np
 from rankwright.base.arrays import sealed
 from rankwright.data.dataset import RankingData
 from rankwright.data.synthetic import WEB_LABEL_SHARES, RandomPolynomial
-from rankwright.papers.framework.experiment import Trial
+from rankwright.papers.framework.experiment import DataTrial
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -40,7 +40,7 @@ class Sizes(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Polynomial:
+class PolynomialData:
     """Documents of uniform features, labelled without noise by a random cubic polynomial (section 5.1).
 
     Parameters
@@ -72,7 +72,7 @@ class Polynomial:
         """Return the name of the only trial."""
         return (ONLY,)
 
-    def trial(self, name: str) -> Trial:
+    def trial(self, name: str) -> DataTrial:
         """Draw the polynomial and the queries."""
         truth = RandomPolynomial.draw(self.seed, n_terms=self.n_terms, n_active=self.n_active)
         seeds = (TRAIN_SEED, VALID_SEED, TEST_SEED)
@@ -80,11 +80,11 @@ class Polynomial:
             truth.sample(size, seed=seed, n_documents=self.n_documents)
             for size, seed in zip(self.sizes, seeds, strict=True)
         )
-        return Trial(name, train, valid, test)
+        return DataTrial(name, train, valid, test)
 
 
 @dataclass(frozen=True)
-class Market:
+class WebMarket:
     """Queries of a web search engine's market, with noisy features and labels.
 
     A document has hidden factors, such as how well its title matches the query. Its utility is a weighted sum of
@@ -118,7 +118,7 @@ class Market:
     seed: int = 1
     own_seed: int = 1
 
-    def shifted(self, shift: float, own_seed: int = 2) -> Market:
+    def shifted(self, shift: float, own_seed: int = 2) -> WebMarket:
         """Return another market, so far from the common one."""
         return replace(self, shift=shift, own_seed=own_seed)
 
@@ -168,10 +168,10 @@ class Market:
 
     def _features(self, factors: Doubles, rng: np.random.Generator) -> NDArray[np.float32]:
         """Measure each factor several times, each time with noise and on another scale."""
-        places = np.arange(self.n_features)
-        measured = factors[:, places % self.n_factors]
+        features = np.arange(self.n_features)
+        measured = factors[:, features % self.n_factors]
         measured += self.feature_noise * rng.standard_normal(measured.shape)
-        scale = places // self.n_factors % 4  # as it is, exponential, counts, cut below zero
+        scale = features // self.n_factors % 4  # as it is, exponential, counts, cut below zero
         measured[:, scale == 1] = np.exp(measured[:, scale == 1])
         measured[:, scale == 2] = np.floor(np.exp(measured[:, scale == 2]))
         measured[:, scale == 3] = np.maximum(measured[:, scale == 3], 0.0)
@@ -184,7 +184,7 @@ class WebSearch:
     """Queries of one market (Web-1 of section 5.1)."""
 
     sizes: Sizes
-    market: Market = Market()
+    market: WebMarket = WebMarket()
 
     @property
     def title(self) -> str:
@@ -195,10 +195,10 @@ class WebSearch:
         """Return the name of the only trial."""
         return (ONLY,)
 
-    def trial(self, name: str) -> Trial:
+    def trial(self, name: str) -> DataTrial:
         """Draw the queries."""
         train, valid, test = _parts(self.market, self.sizes)
-        return Trial(name, train, valid, test)
+        return DataTrial(name, train, valid, test)
 
 
 @dataclass(frozen=True)
@@ -207,20 +207,20 @@ class Adaptation:
 
     title: str
     sizes: Sizes
-    market: Market
-    others: tuple[tuple[str, Market, int], ...]
+    market: WebMarket
+    others: tuple[tuple[str, WebMarket, int], ...]
 
     def trials(self) -> Sequence[str]:
         """Return the name of the only trial."""
         return (ONLY,)
 
-    def trial(self, name: str) -> Trial:
+    def trial(self, name: str) -> DataTrial:
         """Draw the queries of all markets."""
         backgrounds = {other: market.sample(size, seed=OTHER_SEED) for other, market, size in self.others}
         train, valid, test = _parts(self.market, self.sizes)
-        return Trial(name, train, valid, test, backgrounds)
+        return DataTrial(name, train, valid, test, backgrounds)
 
 
-def _parts(market: Market, sizes: Sizes) -> Iterator[RankingData]:
+def _parts(market: WebMarket, sizes: Sizes) -> Iterator[RankingData]:
     seeds = (TRAIN_SEED, VALID_SEED, TEST_SEED)
     return (market.sample(size, seed=seed) for size, seed in zip(sizes, seeds, strict=True))

@@ -12,19 +12,19 @@ from typing import TYPE_CHECKING
 
 from rankwright.papers.framework.claims import alike, faster
 from rankwright.papers.framework.experiment import Claim, Experiment, Paper, Picture
-from rankwright.papers.framework.figures import means
+from rankwright.papers.framework.figures import by_size, means
 from rankwright.papers.framework.measures import TEST, TRAIN, PerQuery, Rounds
-from rankwright.papers.framework.systems import BestFeature, BestOf, Fitted, OneFeature
+from rankwright.papers.framework.systems import BestFeatureSystem, BestOf, FittedSystem, OneFeature
 from rankwright.papers.lambdasmart_2010.adaptation import adaptations
-from rankwright.papers.lambdasmart_2010.generated_data import Polynomial, Sizes, WebSearch
+from rankwright.papers.lambdasmart_2010.generated_data import PolynomialData, Sizes, WebSearch
 from rankwright.papers.lambdasmart_2010.systems import (
     BY,
     METRICS,
+    TREES,
     ByTrees,
     all_better,
     as_accurate,
     by_trees,
-    curves,
     fewer_trees,
     lambdamart,
     lambdarank,
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rankwright.papers.framework.experiment import Setup, System
-    from rankwright.papers.framework.results import Results
+    from rankwright.papers.framework.measurements import Measurements
     from rankwright.reports.charts.chart import Chart
 
 LAMBDAMART, MCRANK, LAMBDARANK = "LambdaMART", "McRank", "LambdaRank"
@@ -73,14 +73,14 @@ def experiments(setup: Setup) -> Sequence[Experiment]:
     quick = setup.quick
     fifth, tenth = (Sizes(100, 50, 100),) * 2 if quick else (Sizes(2000, 1000, 2000), Sizes(1000, 500, 1000))
     full = Sizes(100, 50, 100) if quick else Sizes(10_000, 5000, 2000)
-    artificial, web = Polynomial(tenth), WebSearch(tenth)
+    artificial, web = PolynomialData(tenth), WebSearch(tenth)
     return [
-        _artificial_accuracy(Polynomial(fifth), quick=quick),
+        _artificial_accuracy(PolynomialData(fifth), quick=quick),
         _web_accuracy(WebSearch(fifth), quick=quick),
         _speed(artificial, "artificial data", quick=quick),
         _speed(web, "web data", quick=quick),
         *adaptations(quick=quick),
-        _combiner(Polynomial(full), "artificial data", 10, 1.0, 100.0, quick=quick),
+        _combiner(PolynomialData(full), "artificial data", 10, 1.0, 100.0, quick=quick),
         _combiner(WebSearch(full), "web data", 15, 0.1, 5.0, quick=quick),
     ]
 
@@ -93,8 +93,8 @@ def _tuned_lambdarank(rounds: int, hidden: int = 10) -> BestOf:
 def _accuracy_systems(leaves: int, *, quick: bool) -> dict[str, System]:
     rounds = 50 if quick else 1000
     return {
-        LAMBDAMART: Fitted(lambdamart(leaves, 0.1, rounds)),
-        MCRANK: Fitted(mcrank(10, 0.05, rounds)),
+        LAMBDAMART: FittedSystem(lambdamart(leaves, 0.1, rounds)),
+        MCRANK: FittedSystem(mcrank(10, 0.05, rounds)),
         LAMBDARANK: _tuned_lambdarank(5 if quick else 50),
     }
 
@@ -104,8 +104,8 @@ def _trained_faster() -> Claim:
     return Claim("Abstract", text, faster(LAMBDAMART, (MCRANK,)))
 
 
-def _artificial_accuracy(source: Polynomial | WebSearch, *, quick: bool) -> Experiment:
-    systems = _accuracy_systems(10, quick=quick) | {ONE_FEATURE: BestFeature(BY)}
+def _artificial_accuracy(source: PolynomialData | WebSearch, *, quick: bool) -> Experiment:
+    systems = _accuracy_systems(10, quick=quick) | {ONE_FEATURE: BestFeatureSystem(BY)}
     return Experiment(
         name="Accuracy on artificial data",
         about=f"{source.sizes}, a fifth of the paper's. A random cubic polynomial of 50 features labels documents "
@@ -127,7 +127,7 @@ def _artificial_accuracy(source: Polynomial | WebSearch, *, quick: bool) -> Expe
     )
 
 
-def _web_accuracy(source: Polynomial | WebSearch, *, quick: bool) -> Experiment:
+def _web_accuracy(source: PolynomialData | WebSearch, *, quick: bool) -> Experiment:
     systems = _accuracy_systems(15, quick=quick) | {BM25: OneFeature(1)}
     return Experiment(
         name="Accuracy on web data",
@@ -156,7 +156,7 @@ def _web_accuracy(source: Polynomial | WebSearch, *, quick: bool) -> Experiment:
     )
 
 
-def _speed(source: Polynomial | WebSearch, data: str, *, quick: bool) -> Experiment:
+def _speed(source: PolynomialData | WebSearch, data: str, *, quick: bool) -> Experiment:
     """Figure 2: validation data choose among nine settings of each method."""
     most = 50 if quick else 400
     grid = [(leaves, rate) for leaves in (10, 15, 20) for rate in (0.05, 0.1, 0.15)]
@@ -167,8 +167,8 @@ def _speed(source: Polynomial | WebSearch, data: str, *, quick: bool) -> Experim
         "have five trees each; leaves (10, 15, 20) and shrinkage (.05, .1, .15) are chosen on validation data.",
         source=source,
         systems={
-            LAMBDAMART: BestOf(tuple(lambdamart(*one, most) for one in grid), BY, validate=False),
-            MCRANK: BestOf(tuple(mcrank(*one, most // LABELS) for one in grid), BY, validate=False),
+            LAMBDAMART: BestOf(tuple(lambdamart(*setting, most) for setting in grid), BY, validate=False),
+            MCRANK: BestOf(tuple(mcrank(*setting, most // LABELS) for setting in grid), BY, validate=False),
         },
         measures=(ByTrees(BY, cuts),),
         claims=(
@@ -182,18 +182,18 @@ def _speed(source: Polynomial | WebSearch, data: str, *, quick: bool) -> Experim
             Picture(
                 "Figure 2",
                 "LambdaMART needs about half as many trees.",
-                curves((LAMBDAMART, MCRANK), by_trees(BY)),
+                by_size((LAMBDAMART, MCRANK), by_trees(BY), BY, sizes=TREES),
             ),
         ),
     )
 
 
 def _combiner(
-    source: Polynomial | WebSearch, data: str, leaves: int, rate: float, high: float, *, quick: bool
+    source: PolynomialData | WebSearch, data: str, leaves: int, rate: float, high: float, *, quick: bool
 ) -> Experiment:
     """Section 5.6: one exact weight per tree, chosen on validation queries, in place of a Newton step per leaf."""
     rounds = 20 if quick else 250
-    cuts = tuple(one for one in CUTS if one <= rounds)
+    cuts = tuple(cut for cut in CUTS if cut <= rounds)
     newton = lambdamart(leaves, rate, rounds)
     step = ExactStep(low=0.1, high=high, on="validation")
     on_newton = lambdamart(leaves, rate, rounds).set_params(step=step)
@@ -209,16 +209,28 @@ def _combiner(
         f"being the whole step. The baseline has Newton steps with shrinkage {rate:g}, and all of its {rounds} "
         "trees. A third of the trees: until the test value is half a point below the best of the baseline.",
         source=source,
-        systems={COMBINER: Fitted(on_means), ON_NEWTON: Fitted(on_newton), NEWTON: Fitted(newton, validate=False)},
+        systems={
+            COMBINER: FittedSystem(on_means),
+            ON_NEWTON: FittedSystem(on_newton),
+            NEWTON: FittedSystem(newton, validate=False),
+        },
         measures=(ByTrees(BY, cuts), ByTrees(BY, cuts, TRAIN), Rounds(("weight",))),
         claims=tuple(
             claim
-            for one in models[:2]
-            for claim in (_third(one), *((_as_accurate(one),) if on_web else ()), *_faster(one, figure))
+            for combiner in models[:2]
+            for claim in (
+                _third(combiner),
+                *((_as_accurate(combiner),) if on_web else ()),
+                *_faster(combiner, figure),
+            )
         ),
         figures=(
-            Picture(figure, "Test accuracy rises faster with the combiner.", curves(models, by_trees(BY))),
-            Picture(figure, "So does training accuracy.", curves(models, by_trees(BY, TRAIN))),
+            Picture(
+                figure,
+                "Test accuracy rises faster with the combiner.",
+                by_size(models, by_trees(BY), BY, sizes=TREES),
+            ),
+            Picture(figure, "So does training accuracy.", by_size(models, by_trees(BY, TRAIN), BY, sizes=TREES)),
             Picture("Figure 4", "Weights fluctuate, also late.", _weights),
         ),
     )
@@ -252,7 +264,7 @@ def _faster(combiner: str, figure: str) -> tuple[Claim, ...]:
     )
 
 
-def _weights(results: Results) -> Chart:
+def _weights(results: Measurements) -> Chart:
     weights = results.by_trial(COMBINER, "round weight")[0].tolist()
     return line_chart(
         {"weight": list(enumerate(weights, start=1))},

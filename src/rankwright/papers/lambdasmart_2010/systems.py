@@ -7,25 +7,24 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rankwright.base.wording import metric_value
 from rankwright.evaluation.evaluate import evaluate
 from rankwright.models.fitted import scorer_of
-from rankwright.papers.framework.claims import LEVEL, better, finding
+from rankwright.papers.framework.claims import better, finding, not_worse_finding
 from rankwright.papers.framework.experiment import Claim, Finding, Published
+from rankwright.papers.framework.measurements import Measurements, curried
 from rankwright.papers.framework.measures import TEST, named, part_of
-from rankwright.papers.framework.results import NOT_SHOWN, OPPOSITE, REACHED
+from rankwright.papers.framework.rows import NOT_SHOWN, OPPOSITE, REACHED
 from rankwright.rankers.lambdamart import LambdaMART
 from rankwright.rankers.lambdarank import LambdaRank
 from rankwright.rankers.mcrank import McRank
-from rankwright.reports.charts.lines import line_chart
 from rankwright.statistics.paired_tests import compare_values
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from rankwright.base.arrays import Doubles
-    from rankwright.papers.framework.experiment import Trial
-    from rankwright.papers.framework.results import Results
-    from rankwright.reports.charts.chart import Chart
+    from rankwright.papers.framework.experiment import DataTrial
     from rankwright.statistics.paired_tests import Comparison
 
 BY = "ndcg@10"
@@ -60,10 +59,12 @@ def numbers(where: str, table: Mapping[str, tuple[float, ...]]) -> tuple[Publish
     )
 
 
-def all_better(where: str, one: str, others: Sequence[str], metrics: Sequence[str] = METRICS) -> tuple[Claim, ...]:
+def all_better(
+    where: str, system: str, others: Sequence[str], metrics: Sequence[str] = METRICS
+) -> tuple[Claim, ...]:
     """Return claims that a system is better than each of the others, one per metric."""
     return tuple(
-        Claim(where, f"{one} outperforms {', '.join(others)} in {metric}", better(one, others, metric))
+        Claim(where, f"{system} outperforms {', '.join(others)} in {metric}", better(system, others, metric))
         for metric in metrics
     )
 
@@ -80,7 +81,7 @@ class ByTrees:
     trees: tuple[int, ...]
     part: str = TEST
 
-    def __call__(self, model: Any, trial: Trial, threads: int) -> dict[str, Doubles]:
+    def __call__(self, model: Any, trial: DataTrial, threads: int) -> dict[str, Doubles]:
         """Measure a model; nothing if it has no trees."""
         data, scorer = part_of(trial, self.part), scorer_of(model)
         if scorer is None or not scorer.n_rounds:
@@ -99,72 +100,60 @@ def by_trees(metric: str, part: str = TEST) -> str:
     return f"{named(metric, part)} by trees"
 
 
+@curried
 def fewer_trees(
-    fast: str, slow: str, metric: str, most: float, *, below: float = 0.0
-) -> Callable[[Results], Finding]:
-    """Return a test that a model needs at most a fraction of another one's trees for the same accuracy.
+    results: Measurements, fast: str, slow: str, metric: str, most: float, *, below: float = 0.0
+) -> Finding:
+    """Test that a model needs at most a fraction of another one's trees for the same accuracy.
 
     The accuracy is the other one's best on the test queries, less `below`. Trees are counted up to the first value
     that reaches it, with straight lines between the numbers of trees that were measured. The interval is that of
     the ratio over resampled queries. Reached if the ratio is at most `most`, and below 1 in the whole interval.
     """
-
-    def test(results: Results) -> Finding:
-        trees = results.by_trial(fast, TREES)[0]
-        curves = np.stack([results.values(one, by_trees(metric)) for one in (fast, slow)])
-        needed = _needed(trees, curves.mean(axis=2), below)
-        ratio = needed[0] / needed[1]
-        rng, n_queries = np.random.default_rng(0), curves.shape[2]
-        again = []
-        for _ in range(RESAMPLES):
-            drawn = np.bincount(rng.integers(n_queries, size=n_queries), minlength=n_queries) / n_queries
-            one, other = _needed(trees, curves @ drawn, below)
-            again.append(one / other)
-        low, high = np.quantile(again, (0.025, 0.975), method="nearest").tolist()
-        level = float(curves[1].mean(axis=1).max()) - below
-        shown = f"{fast} {_trees(needed[0])}, {slow} {_trees(needed[1])} to reach {metric} {level:.4f}"
-        if not np.isfinite(ratio):
-            return Finding(OPPOSITE, shown)
-        state = OPPOSITE if ratio >= 1.0 else REACHED if ratio <= most and high < 1.0 else NOT_SHOWN
-        interval = (low, high) if np.isfinite(high) else None  # in some samples the accuracy is never reached
-        return Finding(state, shown, float(ratio), interval)
-
-    return test
+    trees = results.by_trial(fast, TREES)[0]
+    curves = np.stack([results.values(model, by_trees(metric)) for model in (fast, slow)])
+    needed = _needed(trees, curves.mean(axis=2), below)
+    ratio = needed[0] / needed[1]
+    rng, n_queries = np.random.default_rng(0), curves.shape[2]
+    again = []
+    for _ in range(RESAMPLES):
+        drawn = np.bincount(rng.integers(n_queries, size=n_queries), minlength=n_queries) / n_queries
+        few, other = _needed(trees, curves @ drawn, below)
+        again.append(few / other)
+    low, high = np.quantile(again, (0.025, 0.975), method="nearest").tolist()
+    level = float(curves[1].mean(axis=1).max()) - below
+    shown = f"{fast} {_trees(needed[0])}, {slow} {_trees(needed[1])} to reach {metric} {metric_value(level)}"
+    if not np.isfinite(ratio):
+        return Finding(OPPOSITE, shown)
+    state = OPPOSITE if ratio >= 1.0 else REACHED if ratio <= most and high < 1.0 else NOT_SHOWN
+    interval = (low, high) if np.isfinite(high) else None  # in some samples the accuracy is never reached
+    return Finding(state, shown, float(ratio), interval)
 
 
 Cut = tuple[str, int]
 """A model, and the number of trees that it is cut to."""
 
 
-def more_accurate(one: Cut, other: Cut, measured: str) -> Callable[[Results], Finding]:
-    """Return a test that a model with some trees is better than another one with some trees."""
-
-    def test(results: Results) -> Finding:
-        found, shown = _compared(results, one, other, measured)
-        return finding(found, shown)
-
-    return test
+@curried
+def more_accurate(results: Measurements, model: Cut, other: Cut, measured: str) -> Finding:
+    """Test that a model with some trees is better than another one with some trees."""
+    return finding(*_compared(results, model, other, measured))
 
 
-def as_accurate(one: Cut, other: Cut, measured: str) -> Callable[[Results], Finding]:
-    """Return a test that a model with some trees is not significantly worse than another one with some trees."""
-
-    def test(results: Results) -> Finding:
-        found, shown = _compared(results, one, other, measured)
-        worse = found.difference < 0 and found.p_value < LEVEL
-        return Finding(OPPOSITE if worse else REACHED, shown, found.difference, found.interval, found.p_value)
-
-    return test
+@curried
+def as_accurate(results: Measurements, model: Cut, other: Cut, measured: str) -> Finding:
+    """Test that a model with some trees is not significantly worse than another one with some trees."""
+    return not_worse_finding(*_compared(results, model, other, measured))
 
 
-def _compared(results: Results, one: Cut, other: Cut, measured: str) -> tuple[Comparison, str]:
+def _compared(results: Measurements, first: Cut, other: Cut, measured: str) -> tuple[Comparison, str]:
     """Compare two models, each with the largest measured number of trees that is not above the given one."""
     values, shown = [], []
-    for model, most in (one, other):
+    for model, most in (first, other):
         trees = results.by_trial(model, TREES)[0]
-        place = int(np.flatnonzero(trees <= most)[-1])
-        values.append(np.asarray(results.values(model, measured)[place]))
-        shown.append(f"{model} {values[-1].mean():.4f} with {trees[place]:.0f} trees")
+        index = int(np.flatnonzero(trees <= most)[-1])
+        values.append(np.asarray(results.values(model, measured)[index]))
+        shown.append(f"{model} {metric_value(float(values[-1].mean()))} with {trees[index]:.0f} trees")
     return compare_values(*values), ", ".join(shown)
 
 
@@ -183,28 +172,8 @@ def _first_reached(trees: Doubles, curve: Doubles, level: float) -> float:
     reached = np.flatnonzero(curve >= level)
     if not len(reached):
         return np.inf
-    place = int(reached[0])
-    if place == 0:
+    index = int(reached[0])
+    if index == 0:
         return float(trees[0])
-    (before, after), (low, high) = trees[place - 1 : place + 1], curve[place - 1 : place + 1]
+    (before, after), (low, high) = trees[index - 1 : index + 1], curve[index - 1 : index + 1]
     return float(before + (after - before) * (level - low) / (high - low))
-
-
-def curves(models: Sequence[str], measured: str) -> Callable[[Results], Chart]:
-    """Return the mean of a metric by number of trees, a line per model."""
-
-    def draw(results: Results) -> Chart:
-        lines = {
-            model: list(
-                zip(
-                    results.by_trial(model, TREES)[0].tolist(),
-                    results.values(model, measured).mean(axis=1).tolist(),
-                    strict=True,
-                )
-            )
-            for model in models
-        }
-        ends = ", ".join(f"{model} {line[-1][1]:.4f}" for model, line in lines.items())
-        return line_chart(lines, "trees", BY, description=f"{BY} by number of trees; in the end {ends}.")
-
-    return draw

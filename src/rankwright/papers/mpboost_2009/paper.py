@@ -11,15 +11,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rankwright.base.wording import metric_value
 from rankwright.metrics.parse import as_metric
 from rankwright.models.fitted import scorer_of
 from rankwright.papers.framework.claims import always_better, better, finding, never_below
 from rankwright.papers.framework.experiment import Claim, Experiment, Paper, Picture
-from rankwright.papers.framework.figures import by_cut, by_round
+from rankwright.papers.framework.figures import by_cut, by_size
 from rankwright.papers.framework.generated import GeneratedWeb
+from rankwright.papers.framework.measurements import Measurements, curried
 from rankwright.papers.framework.measures import ByRound, MeanOverCuts, PerQuery, Rounds
 from rankwright.papers.framework.sources import letor
-from rankwright.papers.framework.systems import Fitted, fitted
+from rankwright.papers.framework.systems import FittedSystem, fitted
 from rankwright.rankers.adarank import AdaRank
 from rankwright.rankers.listnet import ListNet
 from rankwright.rankers.mpboost import MPBoost
@@ -29,10 +31,9 @@ from rankwright.reports.charts.lines import line_chart
 from rankwright.statistics.paired_tests import compare_values
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
-    from rankwright.papers.framework.experiment import Finding, Setup, Source, System, Trial
-    from rankwright.papers.framework.results import Results
+    from rankwright.papers.framework.experiment import DataTrial, Finding, Setup, Source, System
     from rankwright.rankers.shared.distances import Distance
     from rankwright.reports.charts.chart import Chart
 
@@ -40,6 +41,7 @@ BINARY = "MPBoost.BINARY"
 LDD, LOGDD, LOGITDD = "MPBoost.LDD", "MPBoost.LOGDD", "MPBoost.LOGITDD"
 PRESERVING = (LDD, LOGDD, LOGITDD)
 ALL_ROUNDS = ", all rounds"
+WITH_ALL_ROUNDS = tuple(model + ALL_ROUNDS for model in (BINARY, *PRESERVING))
 CUTS = tuple(range(1, 11))
 MEAN = "mean of NDCG@1 to NDCG@10"
 NDCG = "ndcg@{}(discount=letor)"  # section 5.2; ties are averaged, since stumps give many
@@ -55,13 +57,15 @@ class ChosenDistance:
     distances: tuple[Distance, ...]
     rounds: int
 
-    def __call__(self, trial: Trial, threads: int) -> dict[str, Any]:
+    def __call__(self, trial: DataTrial, threads: int) -> dict[str, Any]:
         """Return the model with the chosen rounds, and the same with all rounds."""
-        best = max((self._tried(one, trial, threads) for one in self.distances), key=lambda one: one[0])
+        best = max(
+            (self._tried(distance, trial, threads) for distance in self.distances), key=lambda tried: tried[0]
+        )
         _, rounds, scorer, model = best
         return {self.name: scorer.first(rounds), self.name + ALL_ROUNDS: model}
 
-    def _tried(self, distance: Distance, trial: Trial, threads: int) -> tuple[float, int, Any, Any]:
+    def _tried(self, distance: Distance, trial: DataTrial, threads: int) -> tuple[float, int, Any, Any]:
         """Return the best validation value of a distance, its number of rounds, and the model."""
         ranker = MPBoost(CHOSEN_BY, distance=distance, rounds=self.rounds, learning_rate=1.0)
         model = fitted(ranker, trial, threads, validate=False)
@@ -70,8 +74,8 @@ class ChosenDistance:
             raise TypeError("MPBoost is chosen by rounds on a validation part.")
         numbers = range(min(EVERY, scorer.n_rounds), scorer.n_rounds + 1, EVERY)
         values = [metric(valid.y, scorer.first(number).predict(valid), valid.qid) for number in numbers]
-        place = int(np.argmax(values))
-        return values[place], numbers[place], scorer, model
+        best = int(np.argmax(values))
+        return values[best], numbers[best], scorer, model
 
 
 def experiments(setup: Setup) -> Sequence[Experiment]:
@@ -91,9 +95,9 @@ def experiments(setup: Setup) -> Sequence[Experiment]:
 
 def _mpboost(rounds: int, highest: int) -> dict[str, System]:
     """Return MPBoost with each kind of distance; parameters bring the largest distance near 1 (condition 9)."""
-    alphas = tuple(Linear(one / highest) for one in (0.25, 0.5, 1.0))
-    lambdas = tuple(Logarithmic(one / highest) for one in (0.5, 1.0, 2.0))
-    betas = tuple(Logistic(one / highest) for one in (1.0, 2.0, 4.0))
+    alphas = tuple(Linear(alpha / highest) for alpha in (0.25, 0.5, 1.0))
+    lambdas = tuple(Logarithmic(scale / highest) for scale in (0.5, 1.0, 2.0))
+    betas = tuple(Logistic(beta / highest) for beta in (1.0, 2.0, 4.0))
     kinds: dict[str, tuple[Distance, ...]] = {BINARY: (Binary(),), LDD: alphas, LOGDD: lambdas, LOGITDD: betas}
     return {name: ChosenDistance(name, kind, rounds) for name, kind in kinds.items()}
 
@@ -110,9 +114,9 @@ def _measures(rounds: int) -> tuple[Any, ...]:
 
 def _ohsumed(source: Source, rounds: int) -> Experiment:
     baselines: dict[str, System] = {
-        "RankBoost": Fitted(RankBoost()),
-        "ListNet": Fitted(ListNet()),
-        "AdaRank-NDCG": Fitted(AdaRank("ndcg@5")),
+        "RankBoost": FittedSystem(RankBoost()),
+        "ListNet": FittedSystem(ListNet()),
+        "AdaRank-NDCG": FittedSystem(AdaRank("ndcg@5")),
     }
     return Experiment(
         name="OHSUMED",
@@ -126,10 +130,10 @@ def _ohsumed(source: Source, rounds: int) -> Experiment:
             *(
                 Claim(
                     "Abstract, Figure 3",
-                    f"{one} is better than all baselines",
-                    better(one, (*baselines, BINARY), MEAN),
+                    f"{name} is better than all baselines",
+                    better(name, (*baselines, BINARY), MEAN),
                 )
-                for one in PRESERVING
+                for name in PRESERVING
             ),
             Claim(
                 "Section 5.3.1",
@@ -156,25 +160,28 @@ def _web(where: str, source: GeneratedWeb, rounds: int, ahead: dict[str, float])
     differs = "generated data, not the paper's"
     leads = tuple(
         Claim(
-            where, f"{one} is ahead of {other}, in the paper by {lead:.4f}", better(one, (other,), MEAN), differs
+            where,
+            f"{name} is ahead of {other}, in the paper by {metric_value(lead)}",
+            better(name, (other,), MEAN),
+            differs,
         )
-        for one, other, lead in (
+        for name, other, lead in (
             (name, BINARY, lead) if lead > 0 else (BINARY, name, -lead) for name, lead in ahead.items()
         )
     )
     overfitting = tuple(
         Claim(
             "Abstract, Figure 6",
-            f"{one} loses less than {BINARY} after its best round",
-            _overfits_less(one),
+            f"{name} loses less than {BINARY} after its best round",
+            _overfits_less(name),
             differs,
         )
-        for one in PRESERVING
+        for name in PRESERVING
     )
     return Experiment(
         name=source.title,
         about=f"{source.n_queries:,} queries of {source.n_documents} documents with {source.n_features} features, "
-        "five folds of 3 + 1 + 1 parts; half of the variance of the labels is noise. Choices as on OHSUMED.",
+        "five folds of 3 + 1 + 1 parts; half of the variance of the labels is noise. PoolChoices as on OHSUMED.",
         source=source,
         systems=_mpboost(rounds, highest=4),
         measures=_measures(rounds),
@@ -184,7 +191,7 @@ def _web(where: str, source: GeneratedWeb, rounds: int, ahead: dict[str, float])
             Picture(
                 "Figure 6",
                 "Binary labels overfit after about 90 rounds; the distances stay where they are.",
-                by_round(tuple(one + ALL_ROUNDS for one in (BINARY, *PRESERVING)), CHOSEN_BY, "NDCG@5"),
+                by_size(WITH_ALL_ROUNDS, f"{CHOSEN_BY} by round", "NDCG@5"),
             ),
         ),
     )
@@ -192,34 +199,31 @@ def _web(where: str, source: GeneratedWeb, rounds: int, ahead: dict[str, float])
 
 def _behind() -> tuple[Claim, ...]:
     return tuple(
-        Claim("Section 5.4", f"{one} is better than {LDD}", better(one, (LDD,), MEAN)) for one in (LOGDD, LOGITDD)
+        Claim("Section 5.4", f"{name} is better than {LDD}", better(name, (LDD,), MEAN))
+        for name in (LOGDD, LOGITDD)
     )
 
 
-def _overfits_less(one: str) -> Callable[[Results], Finding]:
-    """Return a test that binary labels lose more between their best round on test queries and the last round."""
-
-    def test(results: Results) -> Finding:
-        losses = {}
-        for model in (BINARY, one):
-            values = results.values(model + ALL_ROUNDS, f"{CHOSEN_BY} by round")
-            losses[model] = values[np.nanmean(values, axis=1).argmax()] - values[-1]
-        shown = ", ".join(f"{model} loses {np.nanmean(loss):.4f}" for model, loss in losses.items())
-        return finding(compare_values(losses[BINARY], losses[one]), shown)
-
-    return test
+@curried
+def _overfits_less(results: Measurements, model: str) -> Finding:
+    """Test that binary labels lose more between their best round on test queries and the last round."""
+    losses = {}
+    for name in (BINARY, model):
+        values = results.values(name + ALL_ROUNDS, f"{CHOSEN_BY} by round")
+        losses[name] = values[np.nanmean(values, axis=1).argmax()] - values[-1]
+    shown = ", ".join(f"{name} loses {metric_value(float(np.nanmean(loss)))}" for name, loss in losses.items())
+    return finding(compare_values(losses[BINARY], losses[model]), shown)
 
 
 def _bound_claim() -> Claim:
-    models = tuple(one + ALL_ROUNDS for one in (BINARY, *PRESERVING))
     return Claim(
         "Abstract, Theorem 1",
         "misordered training pairs stay below the product of the Z_t",
-        never_below(models, "round bound", "round misordered"),
+        never_below(WITH_ALL_ROUNDS, "round bound", "round misordered"),
     )
 
 
-def _distances(_results: Results) -> Chart:
+def _distances(_results: Measurements) -> Chart:
     """Return figure 2, with the parameters that it has."""
     differences = np.linspace(0.0, 4.0, 81)[1:]
     kinds = {"LDD, alpha .2": Linear(0.2), "LOGDD, lambda 3": Logarithmic(3.0), "LOGITDD, beta .5": Logistic(0.5)}

@@ -4,9 +4,6 @@ from .bars import grouped_bar_chart as grouped_bar_chart
 from .chart import Chart as Chart
 from .chart import require_drawing as require_drawing
 from .lines import line_chart as line_chart
-from .notebook import bundle as bundle
-from .notebook import card_html as card_html
-from .notebook import table_html as table_html
 from .points import Point as Point
 from .points import scatter_chart as scatter_chart
 from .rows import interval_chart as interval_chart

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankwright.base.errors import InputError
+from rankwright.reports.charts.chart import altair
 from rankwright.reports.charts.drawing import (
     MOST_SERIES,
     Record,
@@ -24,7 +25,6 @@ from rankwright.reports.charts.drawing import (
     shown,
     whole_steps,
 )
-from rankwright.reports.charts.packages import altair
 from rankwright.reports.charts.theme import HEIGHT, WIDTH
 
 if TYPE_CHECKING:
@@ -61,8 +61,8 @@ def bar_chart(values: Mapping[str, float], x_label: str, *, description: str, wi
     bars = known[:MOST_ROWS]
     alt = altair()
     base = layer("bars").encode(
-        x=quantity(alt.X, "value", None, _bar_ends([one["value"] for one in bars]), labels=False, grid=False),
-        y=row_names([one["name"] for one in bars]),
+        x=quantity(alt.X, "value", None, _bar_ends([bar["value"] for bar in bars]), labels=False, grid=False),
+        y=row_names([bar["name"] for bar in bars]),
         tooltip=["name:N", alt.Tooltip("value:Q", format=".4~g")],
     )
     number = alt.Text("value:Q", format=".3~g")
@@ -121,17 +121,17 @@ def grouped_bar_chart(
         for system, value in table[group].items()
         if shown(system) in named
     ]
-    bars = [one for one in given if drawable(one["value"])]
+    bars = [bar for bar in given if drawable(bar["value"])]
     require_some(bars, len(given))
     alt = altair()
     axis = alt.Axis(title=x_label, labelAngle=0, labelLimit=width // len(groups), labelOverlap=True)
-    places = {
+    positions = {
         "x": alt.X("group:N", sort=list(map(shown, groups)), axis=axis, scale=alt.Scale(paddingInner=0.25)),
         "xOffset": alt.XOffset("system:N", sort=named),
     }
     base = layer("bars").mark_bar()
     drawn = base.encode(
-        **places,
+        **positions,
         y=alt.Y("value:Q", axis=alt.Axis(title=None, tickCount=6)),
         color=colour(named, legend=True, field="system"),
         tooltip=["group:N", "system:N", alt.Tooltip("value:Q", format=".4~g")],
@@ -142,16 +142,18 @@ def grouped_bar_chart(
         first_note(len(systems), "system", MOST_SERIES),
     )
     layers, data = [drawn], {"bars": bars}
-    if lines := [one for one in bars if "low" in one]:
-        layers.append(_over_bars(places))
+    if lines := [bar for bar in bars if "low" in bar]:
+        layers.append(_over_bars(positions))
         data["intervals"] = lines
     return finished(layers, data, description, *notes, title=y_label, width=width, height=height)
 
 
-def _over_bars(places: dict[str, Any]) -> Any:
+def _over_bars(positions: dict[str, Any]) -> Any:
     """Return the layer of the intervals, at the places of their bars."""
     alt = altair()
-    return layer("intervals").mark_rule(style="over-bar").encode(**places, y=alt.Y("low:Q"), y2=alt.Y2("high:Q"))
+    return (
+        layer("intervals").mark_rule(style="over-bar").encode(**positions, y=alt.Y("low:Q"), y2=alt.Y2("high:Q"))
+    )
 
 
 def _ends(
@@ -209,13 +211,13 @@ def _difference_bars(
     filled = step * (0.88 if len(kept) * WIDE_ENOUGH <= width else 1.0)
     return [
         {
-            "query": shown(names[order[place]]),
-            "difference": float(values[order[place]]),
-            "side": sides[int(values[order[place]] < 0)],
+            "query": shown(names[order[rank]]),
+            "difference": float(values[order[rank]]),
+            "side": sides[int(values[order[rank]] < 0)],
             "from": number * step,
             "to": number * step + filled,
         }
-        for number, place in enumerate(kept)
+        for number, rank in enumerate(kept)
     ]
 
 

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
+from functools import cache
+from html import escape
+from importlib import import_module
 from pathlib import Path
+from string import Template
 from typing import TYPE_CHECKING, Any
 from xml.sax.saxutils import quoteattr
 
-from rankwright.base.errors import InputError
+from rankwright.base.errors import InputError, MissingPackageError
 from rankwright.base.files import write_whole
-from rankwright.reports.charts.packages import altair, vl_convert
-from rankwright.reports.charts.standalone import standalone_page
 from rankwright.reports.charts.theme import config
+from rankwright.reports.plain import plain
 
 if TYPE_CHECKING:
     import os
@@ -20,6 +23,26 @@ if TYPE_CHECKING:
 
 HOVER = "hover"  # name of layers that only answer the pointer; pictures go without them
 PIXELS = 2.0  # per unit of length, in PNG files
+# Notebooks know this version; nothing in the specifications is newer.
+MIME_TYPE = "application/vnd.vegalite.v5+json"
+SCHEMA = "https://vega.github.io/schema/vega-lite/v5.json"
+CALLED = "window.vegaEmbed = vegaEmbed;"  # the part of the library that pages call
+PAGE = Template("""<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><title>$title</title>
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<style>:root { color-scheme: light dark; } @media (prefers-color-scheme: dark) { body { background: $dark_page; } }
+</style></head><body><div id="chart"></div>
+<script>$library</script>
+<script>
+const chart = $chart;
+const dark = matchMedia("(prefers-color-scheme: dark)");
+const actions = { export: true, source: false, compiled: false, editor: false };
+const draw = () =>
+  vegaEmbed("#chart", chart.spec, { config: dark.matches ? chart.dark : chart.light, renderer: "svg", actions });
+dark.addEventListener("change", draw);
+draw();
+</script></body></html>
+""")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -60,8 +83,14 @@ class Chart:
         return content
 
     def html(self) -> str:
-        """Return the chart as a page that answers the pointer and needs no network."""
-        return standalone_page(self.spec, self.description)
+        """Return the chart as a page that answers the pointer, follows light or dark, and needs no network."""
+        light, dark = config(), config(dark=True)
+        return PAGE.substitute(
+            title=escape(self.description),
+            dark_page=dark["background"],
+            library=library(),
+            chart=script_json({"spec": self.spec, "light": light, "dark": dark}),
+        )
 
     def json(self) -> str:
         """Return the specification, with the light configuration, as JSON."""
@@ -72,15 +101,18 @@ class Chart:
 
         The description of the whole serves readers better than labels on each mark, which also make files large.
         """
-        layers = [one for one in self.spec["layer"] if one.get("name") != HOVER]
-        selections = [one for one in self.spec.get("params", []) if HOVER not in one.get("views", [])]
+        layers = [layer for layer in self.spec["layer"] if layer.get("name") != HOVER]
+        selections = [param for param in self.spec.get("params", []) if HOVER not in param.get("views", [])]
         return {**self.spec, "layer": layers, "params": selections, "config": config() | {"aria": False}}
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
-        """Return the chart for a notebook."""
-        from rankwright.reports.charts.notebook import bundle
-
-        return bundle(self.description, chart=lambda: self)
+        """Return the chart for a notebook: live, and as a picture where the notebook cannot draw it."""
+        live = {**self.spec, "$schema": SCHEMA, "config": config()}
+        bundle = {"text/plain": self.description, MIME_TYPE: live}
+        try:
+            return {**bundle, "image/svg+xml": self.svg()}
+        except MissingPackageError:
+            return bundle
 
 
 WRITERS: dict[str, Callable[[Chart], bytes]] = {
@@ -92,7 +124,7 @@ WRITERS: dict[str, Callable[[Chart], bytes]] = {
 
 
 def require_drawing(path: str | os.PathLike[str]) -> None:
-    """Refuse, before any long work, an ending that is not known or the lack of a package for it."""
+    """Refuse, before any long work, an unknown file ending or the lack of a package that draws."""
     if _writer(path) is not WRITERS[".json"]:
         vl_convert()
     altair()
@@ -103,3 +135,33 @@ def _writer(path: str | os.PathLike[str]) -> Callable[[Chart], bytes]:
     if ending not in WRITERS:
         raise InputError(f"A chart is saved as .svg, .png, .html or .json, not as {Path(path).name!r}.")
     return WRITERS[ending]
+
+
+def altair() -> Any:
+    """Return the optional package altair, which makes specifications."""
+    return _imported("altair", "A chart needs altair")
+
+
+def vl_convert() -> Any:
+    """Return the optional package vl_convert, which draws specifications without a browser."""
+    return _imported("vl_convert", "A picture of a chart needs vl-convert-python")
+
+
+def _imported(name: str, reason: str) -> Any:
+    try:
+        return import_module(name)
+    except ImportError:
+        raise MissingPackageError(f"{reason}; run pip install 'rankwright[report]'.") from None
+
+
+@cache
+def library() -> str:
+    """Return Vega, Vega-Lite and Vega-Embed as one script, which takes a second or two to bundle."""
+    bundled: str = vl_convert().javascript_bundle(CALLED)
+    return bundled
+
+
+def script_json(data: Any) -> str:
+    """Return JSON that can stand inside a script element: no text in it can end the element."""
+    text = json.dumps(plain(data), separators=(",", ":"), allow_nan=False)
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")

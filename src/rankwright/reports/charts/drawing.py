@@ -8,9 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from rankwright.base.errors import InputError
 from rankwright.base.wording import counted
-from rankwright.reports.charts.chart import Chart
-from rankwright.reports.charts.packages import altair
-from rankwright.reports.charts.ticks import log_ticks
+from rankwright.reports.charts.chart import Chart, altair
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -19,6 +17,7 @@ Record = dict[str, Any]
 
 MOST_SERIES = 8  # with a colour and a name of their own
 TICKS = 8
+MOST_LOG_TICKS = 10
 ROOM = 0.04  # of the range of values, beyond its ends
 # Neither XML nor UTF-8 has these.
 NOT_TEXT = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
@@ -61,7 +60,7 @@ def evenly(total: int, most: int) -> list[int]:
     """Return at most `most` of the places from 0 to total - 1, evenly spaced, with the first and the last."""
     if total <= most:
         return list(range(total))
-    return [round(place * (total - 1) / (most - 1)) for place in range(most)]
+    return [round(number * (total - 1) / (most - 1)) for number in range(most)]
 
 
 def padded(values: Iterable[float]) -> list[float]:
@@ -74,7 +73,7 @@ def padded(values: Iterable[float]) -> list[float]:
 
 def log_padded(values: Iterable[float]) -> list[float]:
     """Return the range of positive values with some room beyond its ends, for a logarithmic scale."""
-    return [10**one for one in padded(map(math.log10, values))]
+    return [10**exponent for exponent in padded(map(math.log10, values))]
 
 
 def colour(names: Sequence[str], *, legend: bool = False, field: str = "series") -> Any:
@@ -95,9 +94,28 @@ def quantity(
     return kind(f"{field}:Q", scale=scale, axis=alt.Axis(title=title, **axis))
 
 
+def round_numbers(low: float, high: float) -> list[float]:
+    """Return the numbers 1, 2 and 5 times a power of ten within a positive range."""
+    powers = range(math.floor(math.log10(low)), math.floor(math.log10(high)) + 1)
+    numbers = [float(f"{factor}e{power}") for power in powers for factor in (1, 2, 5)]
+    return [number for number in numbers if low <= number <= high]
+
+
+def log_ticks(domain: Sequence[float]) -> dict[str, Any]:
+    """Return options of a logarithmic axis: ticks at round numbers, if the range has at least two of them.
+
+    A wide range has ticks at powers of ten only, or at some of them.
+    """
+    steps = round_numbers(*domain)
+    if len(steps) > MOST_LOG_TICKS:
+        powers = [step for step in steps if math.log10(step).is_integer()]
+        steps = powers[:: -(-len(powers) // MOST_LOG_TICKS)]
+    return {"values": steps, "format": ",~r", "labelOverlap": False} if len(steps) > 1 else {}
+
+
 def whole_steps(values: Collection[float]) -> dict[str, Any]:
     """Return options of an axis: without ticks between integers, if all values are integers."""
-    if not all(float(one).is_integer() for one in values):
+    if not all(float(value).is_integer() for value in values):
         return {}
     span = max(1, int(max(values) - min(values)))
     return {"tickMinStep": 1, "tickCount": min(TICKS, span)}  # of a short range, Vega ignores the first

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from rankwright.base.errors import InputError
 from rankwright.base.wording import counted
-from rankwright.reports.charts.chart import HOVER
+from rankwright.reports.charts.chart import HOVER, altair
 from rankwright.reports.charts.drawing import (
     MOST_SERIES,
     Record,
@@ -24,7 +24,6 @@ from rankwright.reports.charts.drawing import (
     shown,
     whole_steps,
 )
-from rankwright.reports.charts.packages import altair
 from rankwright.reports.charts.theme import DASHES, FONT_SIZE, HEIGHT, WIDTH
 
 if TYPE_CHECKING:
@@ -85,12 +84,10 @@ def line_chart(
     looks = {name: "dashed" if name in dashed else "solid" for name in curves if shown(name) in named}
     records, left_out = _records(curves, looks, log=x_log)
     require_some(records, left_out)
-    spots = [_point(name, *place) for name, place in marked.items() if drawable(*place, log=x_log)]
+    spots = [_point(name, *point) for name, point in marked.items() if drawable(*point, log=x_log)]
     datasets = {"curves": records, "bands": _bands(bands, log=x_log), "dots": _dots(records), "marked": spots}
-    heights = [
-        one[key] for some in datasets.values() for one in some for key in ("y", "low", "high") if key in one
-    ]
-    y_domain = padded(heights)
+    drawn = [record for layer_records in datasets.values() for record in layer_records]
+    y_domain = padded(record[key] for record in drawn for key in ("y", "low", "high") if key in record)
     datasets["names"] = _names(records, named, y_domain, height)
     layers = _layers(datasets, named, x_label, y_domain, log=x_log)
     others = len(curves) - len(faint) - len(named)
@@ -119,9 +116,9 @@ def _records(
     for name, points in curves.items():
         look, segment = looks.get(name, "faint"), 0
         kept: list[Record] = []
-        for place, (x, y) in enumerate(points):
+        for number, (x, y) in enumerate(points):
             if drawable(x, y, log=log):
-                kept.append(_point(name, x, y, look=look, segment=segment, place=place))
+                kept.append(_point(name, x, y, look=look, segment=segment, place=number))
             else:
                 left_out, segment = left_out + 1, segment + 1
         records += _thinned(kept, most)
@@ -146,28 +143,28 @@ def _thinned(points: list[Record], most: int) -> list[Record]:
     kept = {0, len(points) - 1}
     for begin, end in pairwise(borders):
         stretch = range(begin, end)
-        kept |= {pick(stretch, key=lambda one: points[one]["y"]) for pick in (min, max)}
-    return [points[one] for one in sorted(kept)]
+        kept |= {pick(stretch, key=lambda index: points[index]["y"]) for pick in (min, max)}
+    return [points[index] for index in sorted(kept)]
 
 
 def _dots(records: list[Record]) -> list[Record]:
     """Return the points to show as such: those of curves with few points, and those that no line goes through."""
-    of_curve = Counter(one["series"] for one in records)
-    of_segment = Counter((one["series"], one["segment"]) for one in records)
+    of_curve = Counter(record["series"] for record in records)
+    of_segment = Counter((record["series"], record["segment"]) for record in records)
     return [
-        one
-        for one in records
-        if (one["look"] == "solid" and of_curve[one["series"]] <= MOST_DOTS)
-        or (one["look"] != "faint" and of_segment[one["series"], one["segment"]] == 1)
+        record
+        for record in records
+        if (record["look"] == "solid" and of_curve[record["series"]] <= MOST_DOTS)
+        or (record["look"] != "faint" and of_segment[record["series"], record["segment"]] == 1)
     ]
 
 
 def _names(records: list[Record], named: list[str], y_domain: Sequence[float], height: int) -> list[Record]:
     """Return the names of curves at the heights of their ends, moved so that none covers another."""
-    ends = {one["series"]: one["y"] for one in records if one["series"] in named}
+    ends = {record["series"]: record["y"] for record in records if record["series"] in named}
     low, high = y_domain
-    places = spread(list(ends.values()), NAME_HEIGHT * (high - low) / height, low, high)
-    return [{"series": name, "y": place} for name, place in zip(ends, places, strict=True)]
+    heights = spread(list(ends.values()), NAME_HEIGHT * (high - low) / height, low, high)
+    return [{"series": name, "y": y} for name, y in zip(ends, heights, strict=True)]
 
 
 def spread(values: Sequence[float], apart: float, low: float, high: float) -> list[float]:
@@ -176,11 +173,11 @@ def spread(values: Sequence[float], apart: float, low: float, high: float) -> li
     Neighbours that are too near become a block around the mean of their values, as in isotonic regression.
     """
     blocks: list[tuple[float, list[int]]] = []  # middle, and members from the lowest
-    for place in sorted(range(len(values)), key=values.__getitem__):
-        members = [place]
+    for index in sorted(range(len(values)), key=values.__getitem__):
+        members = [index]
         while True:
             half = apart * (len(members) - 1) / 2
-            middle = sum(values[one] for one in members) / len(members)
+            middle = sum(values[member] for member in members) / len(members)
             middle = max(low + half, min(high - half, middle))
             if not blocks or blocks[-1][0] + apart * (len(blocks[-1][1]) + len(members)) / 2 <= middle:
                 break
@@ -188,8 +185,8 @@ def spread(values: Sequence[float], apart: float, low: float, high: float) -> li
         blocks.append((middle, members))
     moved = [0.0] * len(values)
     for middle, members in blocks:
-        for number, one in enumerate(members):
-            moved[one] = middle + apart * (number - (len(members) - 1) / 2)
+        for number, member in enumerate(members):
+            moved[member] = middle + apart * (number - (len(members) - 1) / 2)
     return moved
 
 
@@ -198,13 +195,13 @@ def _layers(
 ) -> list[Any]:
     """Return the layers from the back to the front."""
     alt = altair()
-    xs = [one["x"] for name in ("curves", "bands", "marked") for one in datasets[name]]
+    xs = [record["x"] for name in ("curves", "bands", "marked") for record in datasets[name]]
     x_domain = [min(xs), max(xs)] if min(xs) < max(xs) else [xs[0] / 2, xs[0] * 2] if log else padded(xs)
     x = quantity(alt.X, "x", x_label, x_domain, log=log, grid=False, **({} if log else whole_steps(xs)))
     y = quantity(alt.Y, "y", None, y_domain, tickCount=6)
     tint = colour(named)
     through = {"x": x, "y": y, "order": "place:Q", "detail": ["series:N", "segment:N"]}
-    looks = {one["look"] for one in datasets["curves"]}
+    looks = {record["look"] for record in datasets["curves"]}
     lines = {
         "faint": layer("curves").mark_line(style="faint").encode(**through),
         "solid": layer("curves").mark_line().encode(**through, color=tint),
@@ -213,7 +210,7 @@ def _layers(
     band = layer("bands").mark_area(opacity=0.18).encode(x=x, y=alt.Y("low:Q"), y2="high:Q", color=tint)
     names = layer("names").mark_text(align="left", dx=10, limit=NAME_WIDTH)
     drawn = [band] if datasets["bands"] else []
-    drawn += [one.transform_filter(f"datum.look === '{look}'") for look, one in lines.items() if look in looks]
+    drawn += [line.transform_filter(f"datum.look === '{look}'") for look, line in lines.items() if look in looks]
     drawn += [layer("dots").mark_point().encode(x=x, y=y, color=tint)] if datasets["dots"] else []
     drawn += (
         [layer("marked").mark_point(style="marked").encode(x=x, y=y, color=tint)] if datasets["marked"] else []

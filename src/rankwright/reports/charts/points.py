@@ -6,6 +6,7 @@ from math import log10
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from rankwright.reports.charts.chart import altair
 from rankwright.reports.charts.drawing import (
     MOST_SERIES,
     Record,
@@ -23,7 +24,6 @@ from rankwright.reports.charts.drawing import (
     sample_note,
     shown,
 )
-from rankwright.reports.charts.packages import altair
 from rankwright.reports.charts.theme import FONT_SIZE, HEIGHT, WIDTH
 
 if TYPE_CHECKING:
@@ -84,17 +84,17 @@ def scatter_chart(
     lines
         Lines behind the points, by the name of their series.
     """
-    known = [_record(one) for one in points if drawable(one.x, one.y, log=x_log)]
+    known = [_record(point) for point in points if drawable(point.x, point.y, log=x_log)]
     require_some(known, len(points))
     paths = [
-        {"series": shown(name), "x": float(x), "y": float(y), "place": place}
+        {"series": shown(name), "x": float(x), "y": float(y), "place": number}
         for name, line in lines.items()
-        for place, (x, y) in enumerate(line)
+        for number, (x, y) in enumerate(line)
         if drawable(x, y, log=x_log)
     ]
-    series = list(dict.fromkeys(one["series"] for one in [*paths, *known]))
-    named = [one for one in known if one["series"] in series[:MOST_SERIES]]
-    kept = [named[place] for place in evenly(len(named), MOST_POINTS)]
+    series = list(dict.fromkeys(record["series"] for record in [*paths, *known]))
+    named = [record for record in known if record["series"] in series[:MOST_SERIES]]
+    kept = [named[number] for number in evenly(len(named), MOST_POINTS)]
     drawing = _Scatter(kept, paths, series[:MOST_SERIES], x_log, (width, height))
     datasets = {"points": kept, "lines": paths, "names": drawing.names()}
     notes = (
@@ -126,7 +126,7 @@ class _Scatter:
     ) -> None:
         self.points, self.paths, self.series, self.log = points, paths, series, log
         self.width, self.height = size
-        across, down = ([one[key] for one in [*points, *paths]] for key in ("x", "y"))
+        across, down = ([record[key] for record in [*points, *paths]] for key in ("x", "y"))
         self.x_domain = log_padded(across) if log else padded(across)
         self.y_domain = padded(down)
 
@@ -158,11 +158,11 @@ class _Scatter:
         """Return the names that can be drawn beside their points without covering another point or name."""
         taken = [(x - 5, y - 5, x + 5, y + 5) for x, y in map(self._pixel, self.points)]
         placed = []
-        for one in [one for one in self.points if one["text"]][:MOST_NAMES]:
+        for point in [point for point in self.points if point["text"]][:MOST_NAMES]:
             for side, align, right, down in SIDES:
-                box = self._box(one, align, right, down)
+                box = self._box(point, align, right, down)
                 if not any(_overlap(box, other) for other in taken):
-                    placed.append({"x": one["x"], "y": one["y"], "text": one["text"], "side": side})
+                    placed.append({"x": point["x"], "y": point["y"], "text": point["text"], "side": side})
                     taken.append(box)
                     break
         return placed
@@ -182,5 +182,5 @@ class _Scatter:
         return left, y + down - FONT_SIZE / 2, left + length, y + down + FONT_SIZE / 2
 
 
-def _overlap(one: tuple[float, ...], other: tuple[float, ...]) -> bool:
-    return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
+def _overlap(box: tuple[float, ...], other: tuple[float, ...]) -> bool:
+    return box[0] < other[2] and other[0] < box[2] and box[1] < other[3] and other[1] < box[3]

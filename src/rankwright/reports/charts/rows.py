@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from rankwright.base.wording import interval, metric_value
 from rankwright.reports.charts.bars import MOST_ROWS, ROW, row_names
+from rankwright.reports.charts.chart import altair
 from rankwright.reports.charts.drawing import (
     Record,
     drawable,
@@ -17,7 +19,6 @@ from rankwright.reports.charts.drawing import (
     require_some,
     shown,
 )
-from rankwright.reports.charts.packages import altair
 from rankwright.reports.charts.theme import WIDTH
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
     from rankwright.reports.charts.chart import Chart
 
+MOST_NAMED = 10  # rows that a description spells out
 MOST_COLUMNS = 50
 MOST_TEXTS = 16  # columns that leave room for the numbers
 
@@ -57,14 +59,14 @@ def interval_chart(
     ]
     require_some(known, len(rows))
     kept = known[:MOST_ROWS]
-    lines = [one for one in kept if drawable(one["low"], one["high"])]
-    dots = [{"name": one["name"], "value": one["value"]} for one in kept]
+    lines = [row for row in kept if drawable(row["low"], row["high"])]
+    dots = [{"name": row["name"], "value": row["value"]} for row in kept]
     marks = [] if mark is None else [{"mark": float(mark)}]
-    reached = [one[key] for one in lines for key in ("low", "high")] + [one["value"] for one in kept]
-    ends = padded(reached + [one["mark"] for one in marks])
+    reached = [row[key] for row in lines for key in ("low", "high")] + [row["value"] for row in kept]
+    ends = padded(reached + [row["mark"] for row in marks])
     alt = altair()
-    y = row_names([one["name"] for one in kept])
-    tips = [alt.Tooltip(f"{one}:Q", format=".4f") for one in ("value", "low", "high")]
+    y = row_names([row["name"] for row in kept])
+    tips = [alt.Tooltip(f"{field}:Q", format=".4f") for field in ("value", "low", "high")]
     drawn = [
         layer("intervals")
         .mark_rule(style="interval")
@@ -79,6 +81,16 @@ def interval_chart(
     notes = left_out_note(len(rows) - len(known)), first_note(len(known), "row", MOST_ROWS)
     datasets = {"intervals": lines, "values": dots} | ({"marks": marks} if marks else {})
     return finished(drawn, datasets, description, *notes, width=width, height=alt.Step(ROW + 4))
+
+
+def described(rows: Sequence[tuple[str, float, float, float]]) -> str:
+    """Return the rows of an interval chart in words, for its description; of many, the first ones."""
+    named = [
+        f"{name} {metric_value(value)}" + (f" ({interval(low, high)})" if drawable(low, high) else "")
+        for name, value, low, high in rows[:MOST_NAMED]
+    ]
+    more = f", and {len(rows) - MOST_NAMED:,} more" if len(rows) > MOST_NAMED else ""
+    return ", ".join(named) + more
 
 
 def tile_chart(
@@ -112,9 +124,9 @@ def tile_chart(
         for column, value in table[name].items()
         if shown(column) in kept
     ]
-    tiles = [one for one in given if drawable(one["value"])]
+    tiles = [tile for tile in given if drawable(tile["value"])]
     require_some(tiles, len(given))
-    layers = _tile_layers([one["value"] for one in tiles], kept, list(map(shown, names)), percent, width)
+    layers = _tile_layers([tile["value"] for tile in tiles], kept, list(map(shown, names)), percent, width)
     notes = (
         left_out_note(len(given) - len(tiles)),
         first_note(len(table), "row", MOST_ROWS),

@@ -76,7 +76,7 @@ def document(service: Service) -> dict[str, Any]:
 
 def html(described: dict[str, Any]) -> bytes:
     """Return the page of an OpenAPI document; nothing in it comes from elsewhere."""
-    style = (files("rankwright.reports.pages") / "templates" / "page.css").read_text(encoding="utf-8")
+    style = (files("rankwright.reports") / "templates" / "page.css").read_text(encoding="utf-8")
     # No text can end the script element that it stands in.
     data = msgspec.json.encode(described).decode().replace("<", "\\u003c").replace("&", "\\u0026")
     return _template().replace("/* style */", style).replace('"described"', data).encode()

@@ -5,7 +5,7 @@ Removed documents are listed in a second file. Arrays of a segment, by name:
 - `ids.places`, `ids.bytes`, `ids.order`: ids of documents, and their numbers in the order of the ids;
 - `text.places`, `text.bytes`: the fields of each document, one after another, if text is stored;
 - for each field, `FIELD.terms.places`, `FIELD.terms.bytes` and the arrays of
-  `native/include/rankwright/postings.hpp`, where FIELD is the field's number;
+  `native/index/postings.hpp`, where FIELD is the field's number;
 - `SCOPE.distinct` and `SCOPE.norms`, the vocabularies of the documents in one field (its number) and in `all`
   fields together, if there are several.
 """

@@ -1,0 +1,130 @@
+#include <algorithm>
+#include <bit>
+
+#include "bindings/arguments/arrays.hpp"
+#include "bindings/trees/tree_arrays.hpp"
+#include "bindings/trees/workspace.hpp"
+#include "trees/class_tree.hpp"
+#include "trees/gradient_tree.hpp"
+
+namespace rankwright::bindings {
+namespace {
+
+constexpr const char* kSample = "sample must list existing rows in ascending order";
+constexpr const char* kFeatures = "features must list existing features in ascending order";
+
+// Ascending numbers below n.
+std::span<const std::uint32_t> checked_subset(const Array<std::uint32_t>& members, std::size_t n,
+                                              const char* sentence) {
+    const auto subset = view(members);
+    std::size_t falls = 0;
+    for (std::size_t i = 1; i < subset.size(); ++i) falls += subset[i - 1] >= subset[i];
+    require(falls == 0 && (subset.empty() || subset.back() < n), sentence);
+    return subset;
+}
+
+void check_finite(Doubles values, std::size_t n, const char* sentence) {
+    require(values.size() == n, sentence);
+    // Infinity and NaN have all bits of the exponent set. Integers need no order, so that many
+    // are checked at once.
+    constexpr std::uint64_t kExponent = 0x7ff0000000000000;
+    std::uint64_t bad = 0;
+    for (double value : values) bad |= (std::bit_cast<std::uint64_t>(value) & kExponent) == kExponent;
+    require(!bad, sentence);
+}
+
+void check_weights(Doubles hessian, Doubles sample_weights, std::size_t n_drawn) {
+    if (!sample_weights.empty())
+        check_finite(sample_weights, n_drawn, "there must be one finite weight per row drawn");
+    for (Doubles values : {hessian, sample_weights})
+        require(values.empty() || std::ranges::min(values) >= 0.0, "hessians and weights must not be negative");
+}
+
+GrowthLimits checked_limits(std::int32_t max_leaves, std::int64_t min_documents, double min_hessian, double l2,
+                            double min_gain, std::int32_t levels) {
+    require(max_leaves >= 1 && min_documents >= 1, "limits must be at least 1");
+    require(kFineLevels <= levels && levels <= kMostLevels, "levels must be from 0 to 127");
+    require(min_hessian >= 0.0 && l2 >= 0.0 && min_gain >= 0.0, "limits must not be negative");
+    return {max_leaves, min_documents, min_hessian, l2, min_gain, levels};
+}
+
+nb::dict arrays_of(const GrownTree& tree) {
+    nb::dict arrays = shape_arrays(tree);
+    arrays["leaf_value"] = to_numpy(tree.leaf_value);
+    return arrays;
+}
+
+nb::tuple grown(const BinnedMatrix& binned, Array<double> gradient, Array<double> hessian,
+                Array<std::uint32_t> sample, Array<double> sample_weights, Array<std::uint32_t> features,
+                Array<std::int8_t> monotone, std::int32_t max_leaves, std::int64_t min_documents,
+                double min_hessian, double l2, double min_gain, std::int32_t levels, int n_threads,
+                GuardedWorkspace& workspace) {
+    const GrowthTask task{view(gradient),
+                          view(hessian),
+                          checked_subset(sample, binned.n_rows, kSample),
+                          view(sample_weights),
+                          checked_subset(features, binned.n_features, kFeatures),
+                          view(monotone)};
+    for (Doubles values : {task.gradient, task.hessian})
+        check_finite(values, binned.n_rows, "there must be one finite number per row");
+    check_weights(task.hessian, task.sample_weights, task.sample.size());
+    require(monotone.size() == 0 || monotone.size() == binned.n_features,
+            "monotone must have one value per feature");
+    require(std::ranges::all_of(task.monotone,
+                                [](std::int8_t direction) { return -1 <= direction && direction <= 1; }),
+            "monotone must be -1, 0 or 1");
+    const GrowthLimits limits = checked_limits(max_leaves, min_documents, min_hessian, l2, min_gain, levels);
+    Output<double> outputs(binned.n_rows);
+    const GrownTree tree = grow_alone(
+        workspace, [&] { return grow_tree(binned, task, limits, n_threads, workspace, outputs.span()); });
+    return nb::make_tuple(arrays_of(tree), outputs.numpy());
+}
+
+// The leaf of each row in the tree that grow_tree or grow_class_tree grew last.
+auto leaf_of_row(GuardedWorkspace& workspace) {
+    const std::unique_lock turn(workspace.turn, std::try_to_lock);
+    require(turn.owns_lock(), "another thread is using this workspace");
+    return to_numpy(workspace.leaf_of_row);
+}
+
+nb::tuple grown_class_tree(const BinnedMatrix& binned, Matrix<double> gradient, Matrix<double> hessian,
+                           Array<std::uint32_t> sample, Array<double> sample_weights,
+                           Array<std::uint32_t> features, std::int32_t max_leaves, std::int64_t min_documents,
+                           double min_hessian, double l2, double min_gain, std::int32_t levels, int n_threads,
+                           GuardedWorkspace& workspace) {
+    const std::size_t n_classes = gradient.shape(0);
+    require(n_classes >= 1 && n_classes <= kMostClasses, "there must be from 1 to 256 classes");
+    for (const Matrix<double>& values : {gradient, hessian}) {
+        require(values.shape(0) == n_classes, "there must be one row of numbers per class");
+        check_finite({values.data(), values.size()}, n_classes * binned.n_rows,
+                     "there must be one finite number per row and class");
+    }
+    const ClassGrowthTask task{n_classes,
+                               {gradient.data(), gradient.size()},
+                               {hessian.data(), hessian.size()},
+                               checked_subset(sample, binned.n_rows, kSample),
+                               view(sample_weights),
+                               checked_subset(features, binned.n_features, kFeatures)};
+    check_weights(task.hessian, task.sample_weights, task.sample.size());
+    const GrowthLimits limits = checked_limits(max_leaves, min_documents, min_hessian, l2, min_gain, levels);
+    Output<double, 2> outputs({n_classes, binned.n_rows});
+    const GrownTree tree = grow_alone(
+        workspace, [&] { return grow_class_tree(binned, task, limits, n_threads, workspace, outputs.span()); });
+    return nb::make_tuple(arrays_of(tree), outputs.numpy());
+}
+
+}  // namespace
+
+void bind_growth(nb::module_& m) {
+    nb::class_<GuardedWorkspace>(m, "GrowthWorkspace").def(nb::init<>()).def("leaf_of_row", &leaf_of_row);
+    m.def("grow_tree", &grown, nb::arg("binned"), nb::arg("gradient"), nb::arg("hessian"), nb::arg("sample"),
+          nb::arg("sample_weights"), nb::arg("features"), nb::arg("monotone"), nb::arg("max_leaves"),
+          nb::arg("min_documents"), nb::arg("min_hessian"), nb::arg("l2"), nb::arg("min_gain"), nb::arg("levels"),
+          nb::arg("n_threads"), nb::arg("workspace"));
+    m.def("grow_class_tree", &grown_class_tree, nb::arg("binned"), nb::arg("gradient"), nb::arg("hessian"),
+          nb::arg("sample"), nb::arg("sample_weights"), nb::arg("features"), nb::arg("max_leaves"),
+          nb::arg("min_documents"), nb::arg("min_hessian"), nb::arg("l2"), nb::arg("min_gain"), nb::arg("levels"),
+          nb::arg("n_threads"), nb::arg("workspace"));
+}
+
+}  // namespace rankwright::bindings

@@ -1,0 +1,70 @@
+// Converts trees to and from numpy arrays, named as in TreeEnsemble.
+#pragma once
+#include <vector>
+
+#include "bindings/arguments/arrays.hpp"
+#include "scoring/flat_trees.hpp"
+#include "trees/tree_shape.hpp"
+
+namespace rankwright::bindings {
+
+inline nb::dict shape_arrays(const TreeShape& tree) {
+    nb::dict arrays;
+    arrays["feature"] = to_numpy(tree.feature);
+    arrays["threshold"] = to_numpy(tree.threshold);
+    arrays["missing_left"] = to_numpy(tree.missing_left);
+    arrays["left"] = to_numpy(tree.left);
+    arrays["right"] = to_numpy(tree.right);
+    arrays["gain"] = to_numpy(tree.gain);
+    arrays["cover"] = to_numpy(tree.cover);
+    return arrays;
+}
+
+// A child must be a later split or a leaf of the same tree, and have one parent: then every descent stays in the
+// tree and ends, and n splits have n + 1 leaves.
+inline void require_trees(const FlatTrees& trees) {
+    std::vector<bool> has_parent;
+    for (std::size_t tree = 1; tree < trees.splits.size(); ++tree) {
+        const std::int64_t begin = trees.splits[tree - 1], size = trees.splits[tree] - begin;
+        has_parent.assign(static_cast<std::size_t>(2 * size + 1), false);
+        for (std::int64_t index = 0; index < size; ++index) {
+            const auto split = static_cast<std::size_t>(begin + index);
+            for (const std::int64_t child : {trees.left[split], trees.right[split]}) {
+                require(child < 0 ? -1 - child <= size : index < child && child < size, "a child is out of range");
+                const auto named = static_cast<std::size_t>(child < 0 ? size - 1 - child : child);
+                require(!has_parent[named], "a child has two parents");
+                has_parent[named] = true;
+            }
+        }
+    }
+}
+
+inline void require_splits(const FlatTrees& trees, std::int64_t n_features) {
+    for (std::size_t split = 0; split < trees.feature.size(); ++split) {
+        require(0 <= trees.feature[split] && trees.feature[split] < n_features, "a feature is out of range");
+        require(trees.threshold[split] == trees.threshold[split], "a threshold is not a number");
+        require(trees.missing_left[split] <= 1, "missing_left must be 0 or 1");
+    }
+}
+
+inline FlatTrees checked_trees(const Array<std::int64_t>& splits, const Array<std::int32_t>& feature,
+                               const Array<float>& threshold, const Array<std::uint8_t>& missing_left,
+                               const Array<std::int32_t>& left, const Array<std::int32_t>& right,
+                               const Array<double>& leaf_value, std::int64_t n_features) {
+    const std::size_t n = feature.size();
+    const FlatTrees trees{checked_offsets(splits, n),
+                          view(feature),
+                          view(threshold),
+                          view(missing_left),
+                          view(left),
+                          view(right),
+                          view(leaf_value)};
+    require(threshold.size() == n && missing_left.size() == n && left.size() == n && right.size() == n,
+            "there must be one value per split");
+    require(leaf_value.size() == n + splits.size() - 1, "there must be one value per leaf");
+    require_splits(trees, n_features);
+    require_trees(trees);
+    return trees;
+}
+
+}  // namespace rankwright::bindings

@@ -1,0 +1,61 @@
+// Features binned to 8-bit codes for growing trees.
+//
+// The edges of a feature are ascending; code c has the values with edges[c - 1] < value <= edges[c], the last code
+// all values above the last edge. A missing value has the code kMissing. A split after code c sends `value <=
+// edges[c]` left, so that training on codes and scoring on values agree exactly.
+#pragma once
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace rankwright {
+
+constexpr int kMostBins = 255;
+constexpr std::uint8_t kMissing = 255;
+
+// Edges of at most max_bins bins: between all distinct values if there are few enough, otherwise such that bins
+// have about the same number of values. NaN is ignored.
+std::vector<float> find_edges(std::span<const float> values, int max_bins);
+
+// How the codes of a feature are grouped into levels, and where the level is stored in the bytes of a row. A level
+// is a run of adjacent codes, or the missing values.
+struct FeatureLevels {
+    std::uint32_t byte = 0;      // index of the byte in the row
+    std::uint32_t stride = 1;    // the level is (value of the byte) / stride % n_levels
+    std::uint32_t n_levels = 0;  // including a last one for missing values, if there are any
+    bool any_missing = false;
+    bool exact = true;                      // every code has its own level
+    std::array<std::uint8_t, 256> level{};  // by code
+};
+
+// A matrix of codes by column, for partitioning documents, and of bytes by row, for histograms.
+//
+// In the plain layout a row has one byte per feature: its code, which is also its level. In the coarse layout
+// features have at most kCoarseLevels levels, and several features share a byte as long as the product of their
+// numbers of levels is at most 256: one addition to a histogram then serves all of them.
+struct BinnedMatrix {
+    std::size_t n_rows = 0, n_features = 0, n_bytes = 0;
+    bool coarse = false;
+    std::vector<std::vector<float>> edges;  // one list per feature
+    std::vector<FeatureLevels> levels;      // one per feature
+    std::unique_ptr<std::uint8_t[]> by_row, by_column;
+
+    const std::uint8_t* row(std::size_t row) const { return by_row.get() + row * n_bytes; }
+    const std::uint8_t* column(std::size_t feature) const { return by_column.get() + feature * n_rows; }
+    int n_bins(std::size_t feature) const { return static_cast<int>(edges[feature].size()) + 1; }
+};
+
+constexpr int kCoarseLevels = 16;
+
+// Edges from the rows of `sample`, one list per feature; values is row-major.
+std::vector<std::vector<float>> find_all_edges(std::span<const float> values, std::size_t n_features,
+                                               std::span<const std::int64_t> sample, int max_bins, int n_threads);
+
+// The codes of `rows`, in that order. The coarse levels of a feature have about the same number of rows.
+BinnedMatrix encode(std::span<const float> values, std::size_t n_features, std::span<const std::int64_t> rows,
+                    std::vector<std::vector<float>> edges, bool coarse, int n_threads);
+
+}  // namespace rankwright

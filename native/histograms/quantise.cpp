@@ -1,0 +1,110 @@
+#include "histograms/quantise.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+
+#include "threads/parallel_for.hpp"
+
+namespace rankwright {
+namespace {
+
+// Numbers below this count as zero: one over a step must be finite.
+constexpr double kSmallest = 1e-290;
+constexpr std::size_t kRowsPerChunk = 1 << 16;
+constexpr double kMostSum = std::numeric_limits<std::int32_t>::max();
+
+// The nearest integer of a small number: adding 1.5 x 2^52 leaves no bits for a fraction. A call of lround would
+// take most of the time.
+std::int32_t rounded(double value) {
+    return static_cast<std::int32_t>(std::bit_cast<std::uint64_t>(value + 6755399441055744.0));
+}
+
+// The numbers to be rounded, of the rows listed or of all.
+struct Source {
+    std::span<const double> gradient, hessian;
+    std::span<const std::uint32_t> rows;
+    std::span<const double> factors;
+
+    std::size_t size() const { return rows.empty() ? gradient.size() : rows.size(); }
+    std::size_t row(std::size_t i) const { return rows.empty() ? i : rows[i]; }
+    double factor(std::size_t i) const { return factors.empty() ? 1.0 : factors[i]; }
+    double gradient_at(std::size_t i) const { return gradient[row(i)] * factor(i); }
+    double hessian_at(std::size_t i) const { return hessian[row(i)] * factor(i); }
+};
+
+struct Sizes {
+    double gradient = 0.0, hessian = 0.0;
+};
+
+Sizes largest(const Source& source) {
+    Sizes most;
+    for (std::size_t i = 0; i < source.size(); ++i) {
+        most.gradient = std::max(most.gradient, std::abs(source.gradient_at(i)));
+        most.hessian = std::max(most.hessian, source.hessian_at(i));
+    }
+    return most;
+}
+
+Sizes total(const Source& source) {
+    Sizes sum;
+    for (std::size_t i = 0; i < source.size(); ++i) {
+        sum.gradient += std::abs(source.gradient_at(i));
+        sum.hessian += source.hessian_at(i);
+    }
+    return sum;
+}
+
+double step_of(double size, double n_steps) { return size > kSmallest ? size / n_steps : 1.0; }
+
+template <class Store>
+void round_all(const Source& source, const Quantised& units, int n_threads, const Store& store) {
+    const double per_gradient = 1.0 / units.gradient_step, per_hessian = 1.0 / units.hessian_step;
+    parallel_ranges(source.size(), kRowsPerChunk, n_threads, [&](std::size_t first, std::size_t last) {
+        for (std::size_t i = first; i < last; ++i)
+            store(source.row(i), rounded(source.gradient_at(i) * per_gradient),
+                  rounded(source.hessian_at(i) * per_hessian));
+    });
+}
+
+void round_to_bytes(const Source& source, int n_threads, Quantised& quantised) {
+    quantised.steps.resize(source.gradient.size());
+    round_all(source, quantised, n_threads, [&](std::size_t row, std::int32_t gradient, std::int32_t hessian) {
+        quantised.steps[row] = {static_cast<std::int8_t>(gradient), static_cast<std::int8_t>(hessian)};
+    });
+}
+
+// Rounding adds at most half a step per row, for which the sums leave room.
+void round_finely(const Source& source, const Sizes& sum, int n_threads, Quantised& quantised) {
+    const double n_steps = kMostSum - 1.0 - std::ceil(static_cast<double>(source.size()) / 2.0);
+    quantised.gradient_step = step_of(sum.gradient, n_steps);
+    quantised.hessian_step = step_of(sum.hessian, n_steps);
+    quantised.wide_steps.resize(source.gradient.size());
+    round_all(source, quantised, n_threads, [&](std::size_t row, std::int32_t gradient, std::int32_t hessian) {
+        quantised.wide_steps[row] = pack(gradient, hessian);
+    });
+}
+
+}  // namespace
+
+void quantise(std::span<const double> gradient, std::span<const double> hessian,
+              std::span<const std::uint32_t> rows, std::span<const double> factors, int levels, int n_threads,
+              Quantised& quantised) {
+    const Source source{gradient, hessian, rows, factors};
+    quantised.is_wide = false;
+    if (levels == kFineLevels) {
+        const Sizes sum = total(source);
+        quantised.is_wide = std::isfinite(sum.gradient) && std::isfinite(sum.hessian);
+        if (quantised.is_wide) return round_finely(source, sum, n_threads, quantised);
+        levels = kMostLevels;
+    }
+    const double most_steps = std::floor(kMostSum / static_cast<double>(std::max<std::size_t>(1, source.size())));
+    const double n_steps = std::max(1.0, std::min(static_cast<double>(levels), most_steps));
+    const Sizes most = largest(source);
+    quantised.gradient_step = step_of(most.gradient, n_steps);
+    quantised.hessian_step = step_of(most.hessian, n_steps);
+    round_to_bytes(source, n_threads, quantised);
+}
+
+}  // namespace rankwright

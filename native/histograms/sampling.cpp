@@ -1,0 +1,74 @@
+#include "histograms/sampling.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "threads/parallel_for.hpp"
+
+namespace rankwright {
+namespace {
+
+constexpr std::size_t kRun = 4096;
+
+// A number between 0 and 1, from the seed and i alone: the i-th output of SplitMix64 (Steele, Lea & Flood 2014),
+// which can be computed without those before it.
+double uniform(std::uint64_t seed, std::uint64_t i) {
+    std::uint64_t bits = seed + (i + 1) * 0x9e3779b97f4a7c15u;
+    bits = (bits ^ (bits >> 30)) * 0xbf58476d1ce4e5b9u;
+    bits = (bits ^ (bits >> 27)) * 0x94d049bb133111ebu;
+    bits ^= bits >> 31;
+    return (static_cast<double>(static_cast<std::int64_t>(bits >> 12)) + 0.5) * 0x1p-52;
+}
+
+// Samples the rows [begin, begin + count) to the front of `draw`; returns how many.
+std::size_t draw_run(Values values, std::size_t begin, std::size_t count, double mu, std::uint64_t seed,
+                     Draw draw) {
+    std::array<double, kRun> squares;
+    std::fill_n(squares.begin(), count, 0.0);
+    for (const std::span<const double> column : values)
+        for (std::size_t i = 0; i < count; ++i) squares[i] += column[begin + i] * column[begin + i];
+    std::size_t n_drawn = 0;
+    for (std::size_t i = 0; i < count; ++i) {  // all are written, few stay: no branch to predict
+        const double least = uniform(seed, begin + i) * mu;
+        draw.rows[n_drawn] = static_cast<std::uint32_t>(begin + i);
+        draw.weights[n_drawn] = squares[i];
+        n_drawn += least * least < squares[i];
+    }
+    for (double& weight : draw.weights.first(n_drawn)) weight = std::max(1.0, mu / std::sqrt(weight));
+    return n_drawn;
+}
+
+}  // namespace
+
+std::size_t draw_by_size(Values values, double mu, std::uint64_t seed, int n_threads, Draw draw) {
+    const std::size_t n_rows = draw.rows.size();
+    std::vector<std::size_t> n_drawn((n_rows + kRun - 1) / kRun);
+    parallel_ranges(n_rows, kRun, n_threads, [&](std::size_t begin, std::size_t end) {
+        n_drawn[begin / kRun] = draw_run(values, begin, end - begin, mu, seed,
+                                         {draw.rows.subspan(begin), draw.weights.subspan(begin)});
+    });
+    std::size_t all = 0;
+    for (std::size_t run = 0; run < n_drawn.size(); all += n_drawn[run++]) {
+        if (all == run * kRun) continue;  // already in position
+        std::copy_n(draw.rows.begin() + run * kRun, n_drawn[run], draw.rows.begin() + all);
+        std::copy_n(draw.weights.begin() + run * kRun, n_drawn[run], draw.weights.begin() + all);
+    }
+    return all;
+}
+
+void leave_out(std::span<const std::uint32_t> sample, std::size_t n_rows, std::vector<std::uint32_t>& rest) {
+    rest.resize(n_rows - sample.size());
+    auto out = rest.begin();
+    std::uint32_t next = 0;
+    const auto leave_out_up_to = [&](std::size_t end) {
+        while (next < end) *out++ = next++;
+    };
+    for (const std::uint32_t row : sample) {
+        leave_out_up_to(row);
+        ++next;
+    }
+    leave_out_up_to(n_rows);
+}
+
+}  // namespace rankwright

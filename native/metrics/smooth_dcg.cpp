@@ -1,0 +1,56 @@
+#include "metrics/smooth_dcg.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+#include <vector>
+
+#include "threads/parallel_for.hpp"
+
+namespace rankwright {
+namespace {
+
+constexpr double kFar = 40.0;  // exp(-40) does not change a sum that includes 1
+
+struct Document {
+    double score, gain;
+};
+
+double value_of(const std::vector<Document>& ranked, double sigma) {
+    std::vector<double> near(ranked.size(), 1.0), gain;  // each document is near itself
+    for (const Document& document : ranked) gain.push_back(document.gain);
+    for (std::size_t rank = 0; rank < ranked.size(); ++rank) {
+        for (std::size_t other = rank + 1; other < ranked.size(); ++other) {
+            const double distance = ranked[rank].score - ranked[other].score;
+            if (distance * distance > kFar * sigma) break;
+            const double closeness = std::exp(-distance * distance / sigma);
+            near[rank] += closeness;
+            near[other] += closeness;
+            gain[rank] += closeness * ranked[other].gain;
+            gain[other] += closeness * ranked[rank].gain;
+        }
+    }
+    double value = 0.0;
+    for (std::size_t rank = 0; rank < ranked.size(); ++rank)
+        value += gain[rank] / near[rank] / std::log2(2.0 + static_cast<double>(rank));
+    return value;
+}
+
+}  // namespace
+
+void smooth_dcg(Offsets offsets, Doubles scores, Doubles gains, double sigma, int n_threads,
+                std::span<double> values) {
+    parallel_for(values.size(), n_threads, [&](std::size_t query) {
+        std::vector<Document> ranked;
+        for (auto row = static_cast<std::size_t>(offsets[query]);
+             row < static_cast<std::size_t>(offsets[query + 1]); ++row)
+            ranked.push_back({scores[row], gains[row]});
+        // Equal scores are ordered by gain, so that the sums do not depend on the order of rows.
+        std::sort(ranked.begin(), ranked.end(), [](const Document& a, const Document& b) {
+            return std::pair(a.score, a.gain) > std::pair(b.score, b.gain);
+        });
+        values[query] = value_of(ranked, sigma);
+    });
+}
+
+}  // namespace rankwright

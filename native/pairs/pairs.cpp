@@ -1,0 +1,312 @@
+#include "pairs/pairs.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "threads/parallel_for.hpp"
+
+namespace rankwright {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr std::size_t kSweepChunks = 16;  // constant, because sums must not depend on the number of threads
+
+struct QueryRows {
+    std::size_t begin, end;
+};
+
+QueryRows rows_of(Offsets queries, std::size_t query) {
+    return {static_cast<std::size_t>(queries[query]), static_cast<std::size_t>(queries[query + 1])};
+}
+
+// The factors of the documents of one query. The weight of a pair of documents i, j with labels a, b is
+// factor(i, b) x factor(j, a) x scale(a, b).
+class QueryFactors {
+  public:
+    explicit QueryFactors(std::size_t n_labels)
+        : n_(n_labels), lowest_(n_labels), highest_(n_labels), sums_(n_labels * n_labels) {}
+
+    void fill(const PairTask& task, QueryRows rows) {
+        find_extremes(task, rows);
+        factors_.assign((rows.end - rows.begin) * n_, 0.0);
+        std::fill(sums_.begin(), sums_.end(), 0.0);
+        log_scale_ = -kInfinity;
+        for (std::size_t better = 1; better < n_; ++better)
+            for (std::size_t worse = 0; worse < better; ++worse)
+                if (both_occur(better, worse)) log_scale_ = std::max(log_scale_, log_scale(task, better, worse));
+        if (log_scale_ == -kInfinity) return;
+        for (std::size_t row = rows.begin; row < rows.end; ++row) fill_document(task, row, row - rows.begin);
+    }
+
+    // The logarithm of the largest weight of a pair, without shares; minus infinity if there are no pairs.
+    double log_scale() const { return log_scale_; }
+    double log_scale(const PairTask& task, std::size_t better, std::size_t worse) const {
+        return task.strengths[better * n_ + worse] * (highest_[worse] - lowest_[better]);
+    }
+    bool both_occur(std::size_t label, std::size_t partner) const {
+        return lowest_[label] <= highest_[label] && lowest_[partner] <= highest_[partner];
+    }
+    double* factors(std::size_t document) { return factors_.data() + document * n_; }
+    double sum(std::size_t label, std::size_t partner) const { return sums_[label * n_ + partner]; }
+
+  private:
+    void find_extremes(const PairTask& task, QueryRows rows) {
+        std::fill(lowest_.begin(), lowest_.end(), kInfinity);
+        std::fill(highest_.begin(), highest_.end(), -kInfinity);
+        for (std::size_t row = rows.begin; row < rows.end; ++row) {
+            if (task.shares[row] == 0.0) continue;
+            const std::size_t label = task.labels[row];
+            lowest_[label] = std::min(lowest_[label], task.scores[row]);
+            highest_[label] = std::max(highest_[label], task.scores[row]);
+        }
+    }
+
+    void fill_document(const PairTask& task, std::size_t row, std::size_t document) {
+        const std::size_t label = task.labels[row];
+        const double share = task.shares[row], score = task.scores[row];
+        if (share == 0.0) return;
+        double* row_factors = factors(document);
+        for (std::size_t partner = 0; partner < n_; ++partner) {
+            if (partner == label || !both_occur(label, partner)) continue;
+            const double power = partner < label
+                                     ? task.strengths[label * n_ + partner] * (lowest_[label] - score)
+                                     : task.strengths[partner * n_ + label] * (score - highest_[label]);
+            row_factors[partner] = share * std::exp(power);
+            sums_[label * n_ + partner] += row_factors[partner];
+        }
+    }
+
+    std::size_t n_;
+    std::vector<double> lowest_, highest_, sums_, factors_;
+    double log_scale_ = -kInfinity;
+};
+
+// Adds the gradients of one query, relative to its largest weight, and returns the sum of its weights.
+double add_query(const PairTask& task, QueryRows rows, QueryFactors& factors, std::span<double> gradient,
+                 std::span<double> hessian) {
+    const std::size_t n = task.n_labels;
+    double sum = 0.0;
+    for (std::size_t better = 1; better < n; ++better) {
+        for (std::size_t worse = 0; worse < better; ++worse) {
+            if (!factors.both_occur(better, worse)) continue;
+            const double strength = task.strengths[better * n + worse];
+            const double scale = std::exp(factors.log_scale(task, better, worse) - factors.log_scale());
+            const double of_better = factors.sum(better, worse), of_worse = factors.sum(worse, better);
+            sum += scale * of_better * of_worse;
+            for (std::size_t row = rows.begin; row < rows.end; ++row) {
+                const std::size_t label = task.labels[row];
+                if (label != better && label != worse) continue;
+                const bool is_better = label == better;
+                const double weight = scale * factors.factors(row - rows.begin)[is_better ? worse : better] *
+                                      (is_better ? of_worse : of_better);
+                gradient[row] += (is_better ? strength : -strength) * weight;
+                hessian[row] += strength * strength * weight;
+            }
+        }
+    }
+    return sum;
+}
+
+// Adds the crossing weights of one query. When a document moves to the upper side of the threshold, its pairs with
+// documents below begin to cross, and its pairs with documents above no longer do: side[label, partner] is the sum
+// of the factors of the partners below minus that of the partners above. Labels is n_labels, or 0 for any number.
+template <std::size_t Labels>
+void sweep(const PairTask& task, const double* factors, const double* start, QueryRows rows,
+           const BinnedMatrix& binned, const SortedCodes& sorted, double* crossing) {
+    const std::size_t n = Labels == 0 ? task.n_labels : Labels;
+    std::vector<double> side(n * n);
+    for (std::size_t feature = 0; feature < binned.n_features; ++feature, crossing += kCodes) {
+        std::copy_n(start, n * n, side.data());
+        const std::uint8_t* codes = binned.column(feature);
+        for (const std::uint32_t row : sorted.rows(rows.begin, rows.end, feature)) {
+            const double* row_factors = factors + (row - rows.begin) * n;
+            const std::size_t label = task.labels[row];
+            const double* partners = side.data() + label * n;
+            double change = 0.0;
+            for (std::size_t partner = 0; partner < n; ++partner)
+                change += row_factors[partner] * partners[partner];
+            for (std::size_t partner = 0; partner < n; ++partner)
+                side[partner * n + label] -= 2.0 * row_factors[partner];
+            crossing[codes[row]] += change;
+        }
+    }
+}
+
+using Sweep = decltype(&sweep<0>);
+
+Sweep sweep_for(std::size_t n_labels) {
+    switch (n_labels) {
+        case 2:
+            return sweep<2>;
+        case 3:
+            return sweep<3>;
+        case 4:
+            return sweep<4>;
+        case 5:
+            return sweep<5>;
+        default:
+            return sweep<0>;
+    }
+}
+
+// Multiplies the scales into the factors of the better documents of a query, and computes the first `side`.
+void scale_factors(const PairTask& task, double log_sum, bool squared, QueryRows rows, QueryFactors& factors,
+                   std::vector<double>& scales, std::vector<double>& start) {
+    const std::size_t n = task.n_labels;
+    std::fill(scales.begin(), scales.end(), 1.0);
+    for (std::size_t better = 1; better < n; ++better)
+        for (std::size_t worse = 0; worse < better; ++worse) {
+            const double strength = task.strengths[better * n + worse];
+            if (factors.both_occur(better, worse))
+                scales[better * n + worse] = (squared ? strength * strength : 1.0) *
+                                             std::exp(factors.log_scale(task, better, worse) - log_sum);
+        }
+    std::fill(start.begin(), start.end(), 0.0);
+    for (std::size_t row = rows.begin; row < rows.end; ++row) {
+        double* row_factors = factors.factors(row - rows.begin);
+        const std::size_t label = task.labels[row];
+        for (std::size_t partner = 0; partner < n; ++partner) {
+            row_factors[partner] *= scales[label * n + partner];
+            start[partner * n + label] += row_factors[partner];
+        }
+    }
+}
+
+// Sort key of a code: wraps around for a missing value, which becomes the lowest.
+std::uint8_t height(std::uint8_t code) { return static_cast<std::uint8_t>(code + 1); }
+
+}  // namespace
+
+double pair_gradients(const PairTask& task, int n_threads, std::span<double> gradient, std::span<double> hessian) {
+    const std::size_t n_queries = task.queries.size() - 1;
+    std::vector<double> log_scales(n_queries), sums(n_queries);
+    parallel_ranges(n_queries, 16, n_threads, [&](std::size_t begin, std::size_t end) {
+        QueryFactors factors(task.n_labels);
+        for (std::size_t query = begin; query < end; ++query) {
+            const QueryRows rows = rows_of(task.queries, query);
+            std::fill(gradient.data() + rows.begin, gradient.data() + rows.end, 0.0);
+            std::fill(hessian.data() + rows.begin, hessian.data() + rows.end, 0.0);
+            factors.fill(task, rows);
+            log_scales[query] = factors.log_scale();
+            if (log_scales[query] != -kInfinity) sums[query] = add_query(task, rows, factors, gradient, hessian);
+        }
+    });
+    const double largest = n_queries == 0 ? -kInfinity : *std::ranges::max_element(log_scales);
+    if (largest == -kInfinity) return largest;
+    double total = 0.0;
+    for (std::size_t query = 0; query < n_queries; ++query)
+        total += sums[query] * std::exp(log_scales[query] - largest);
+    if (!(total > 0.0)) return -kInfinity;
+    parallel_ranges(n_queries, 64, n_threads, [&](std::size_t begin, std::size_t end) {
+        for (std::size_t query = begin; query < end; ++query) {
+            const QueryRows rows = rows_of(task.queries, query);
+            const double scale = std::exp(log_scales[query] - largest) / total;
+            for (std::size_t row = rows.begin; row < rows.end; ++row)
+                gradient[row] *= scale, hessian[row] *= scale;
+        }
+    });
+    return largest + std::log(total);
+}
+
+double misordered_share(const PairTask& task, Rows order, int n_threads) {
+    const std::size_t n_queries = task.queries.size() - 1;
+    std::vector<double> wrong(n_queries), all(n_queries);
+    parallel_ranges(n_queries, 16, n_threads, [&](std::size_t begin, std::size_t end) {
+        std::vector<double> above(task.n_labels);  // sum of the shares of each label, down to the current score
+        for (std::size_t query = begin; query < end; ++query) {
+            const QueryRows rows = rows_of(task.queries, query);
+            std::fill(above.begin(), above.end(), 0.0);
+            for (std::size_t first = rows.begin, last = first; first < rows.end; first = last) {
+                const double score = task.scores[static_cast<std::size_t>(order[first])];
+                for (; last < rows.end && task.scores[static_cast<std::size_t>(order[last])] == score; ++last) {
+                    const auto row = static_cast<std::size_t>(order[last]);
+                    above[task.labels[row]] += task.shares[row];
+                }
+                for (std::size_t position = first; position < last; ++position) {
+                    const auto row = static_cast<std::size_t>(order[position]);
+                    double worse = 0.0;
+                    for (std::size_t label = 0; label < task.labels[row]; ++label) worse += above[label];
+                    wrong[query] += task.shares[row] * worse;
+                }
+            }
+            double worse = 0.0;
+            for (double share : above) all[query] += share * worse, worse += share;
+        }
+    });
+    double of_wrong = 0.0, of_all = 0.0;
+    for (std::size_t query = 0; query < n_queries; ++query) of_wrong += wrong[query], of_all += all[query];
+    return of_all > 0.0 ? of_wrong / of_all : 0.0;
+}
+
+SortedCodes::SortedCodes(const BinnedMatrix& binned, Offsets queries, int n_threads)
+    : n_features_(binned.n_features), rows_(binned.n_rows * binned.n_features) {
+    parallel_ranges(queries.size() - 1, 16, n_threads, [&](std::size_t first, std::size_t last) {
+        std::vector<std::uint32_t> starts(kCodes + 1);
+        for (std::size_t query = first; query < last; ++query) {
+            const QueryRows rows = rows_of(queries, query);
+            for (std::size_t feature = 0; feature < n_features_; ++feature) {
+                const std::uint8_t* codes = binned.column(feature);
+                std::fill(starts.begin(), starts.end(), 0);
+                for (std::size_t row = rows.begin; row < rows.end; ++row) ++starts[kCodes - height(codes[row])];
+                for (std::size_t code = 1; code <= kCodes; ++code) starts[code] += starts[code - 1];
+                std::uint32_t* sorted =
+                    rows_.data() + rows.begin * n_features_ + feature * (rows.end - rows.begin);
+                for (std::size_t row = rows.begin; row < rows.end; ++row)
+                    sorted[starts[kCodes - 1 - height(codes[row])]++] = static_cast<std::uint32_t>(row);
+            }
+        }
+    });
+}
+
+void crossing_weights(const PairTask& task, double log_sum, bool squared, const BinnedMatrix& binned,
+                      const SortedCodes& sorted, int n_threads, std::span<double> crossing) {
+    const std::size_t n_queries = task.queries.size() - 1, n = task.n_labels;
+    const std::size_t n_chunks = std::min(n_queries, kSweepChunks);
+    const Sweep run = sweep_for(n);
+    std::vector<std::vector<double>> parts(n_chunks);
+    parallel_for(n_chunks, n_threads, [&](std::size_t chunk) {
+        QueryFactors factors(n);
+        std::vector<double> scales(n * n), start(n * n);
+        parts[chunk].assign(crossing.size(), 0.0);
+        for (std::size_t query = chunk * n_queries / n_chunks; query < (chunk + 1) * n_queries / n_chunks;
+             ++query) {
+            const QueryRows rows = rows_of(task.queries, query);
+            factors.fill(task, rows);
+            if (factors.log_scale() == -kInfinity) continue;
+            scale_factors(task, log_sum, squared, rows, factors, scales, start);
+            run(task, factors.factors(0), start.data(), rows, binned, sorted, parts[chunk].data());
+        }
+    });
+    std::fill(crossing.begin(), crossing.end(), 0.0);
+    for (const std::vector<double>& part : parts)
+        for (std::size_t index = 0; index < crossing.size(); ++index) crossing[index] += part[index];
+}
+
+void crossing_of_pairs(const GivenPairs& pairs, const BinnedMatrix& binned, int n_threads,
+                       std::span<double> crossing) {
+    parallel_for(binned.n_features, n_threads, [&](std::size_t feature) {
+        const std::uint8_t* codes = binned.column(feature);
+        const double* weight = pairs.weights.data();
+        for (std::size_t index = 0; index < pairs.rows.size(); ++index) {
+            const std::uint8_t code = codes[pairs.rows[index]], own_height = height(code);
+            double change = 0.0;
+            for (std::int64_t other = pairs.begins[index]; other < pairs.ends[index]; ++other, ++weight) {
+                const std::uint8_t other_height = height(codes[other]);
+                change += *weight * ((own_height > other_height) - (own_height < other_height));
+            }
+            crossing[feature * kCodes + code] += change;
+        }
+    });
+}
+
+void sum_by_code(const BinnedMatrix& binned, Doubles values, int n_threads, std::span<double> sums) {
+    parallel_for(binned.n_features, n_threads, [&](std::size_t feature) {
+        double* feature_sums = sums.data() + feature * kCodes;
+        std::fill(feature_sums, feature_sums + kCodes, 0.0);
+        const std::uint8_t* codes = binned.column(feature);
+        for (std::size_t row = 0; row < values.size(); ++row) feature_sums[codes[row]] += values[row];
+    });
+}
+
+}  // namespace rankwright

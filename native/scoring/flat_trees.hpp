@@ -1,0 +1,20 @@
+// The arrays of the Python class TreeEnsemble.
+#pragma once
+#include <cstdint>
+#include <span>
+
+#include "queries/ranking.hpp"
+
+namespace rankwright {
+
+// All trees' splits one after another, and all leaves; models/trees.py describes the arrays.
+struct FlatTrees {
+    Offsets splits;
+    std::span<const std::int32_t> feature;
+    std::span<const float> threshold;
+    std::span<const std::uint8_t> missing_left;
+    std::span<const std::int32_t> left, right;
+    Doubles leaf_value;
+};
+
+}  // namespace rankwright

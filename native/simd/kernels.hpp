@@ -1,0 +1,82 @@
+// Kernels that are compiled once per SIMD path: portable, AVX2 and AVX-512. The files in simd/paths define them in
+// the namespace of each path; dispatch.cpp chooses the widest path that the processor supports at run time.
+//
+// All paths give the same bits. The files in simd/paths include no library templates: otherwise the linker
+// could keep a copy that was compiled for a wide path and use it on all processors.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+
+namespace rankwright {
+
+enum class SimdPath : int { portable, avx2, avx512 };
+
+SimdPath widest_path();
+
+// Arrays passed to these kernels are readable and writable up to a multiple of this number.
+constexpr std::int64_t kLanes = 16;
+constexpr std::int64_t kCountLanes = 2 * kLanes;
+
+// Number of values encoded together, and the length of a feature's edges, padded with infinity.
+constexpr std::int64_t kEncodeRows = 512;
+constexpr std::int64_t kEdgeStride = 256;
+
+// Sums of gradient and hessian are packed as in histograms/quantise.hpp. The gain of a side is gradient^2 /
+// (hessian + l2).
+struct SplitTerms {
+    std::int64_t total;                  // the sums of both sides
+    double gradient_step, hessian_step;  // the size of one unit of a sum
+    double l2, min_hessian;              // a side with a smaller hessian, or none, is not allowed
+    double parent_gain;                  // of both sides together
+};
+constexpr std::int64_t kGainLanes = 8;
+
+// The left sides of several splits, class by class: those of class k begin at left + k * stride.
+struct ClassSides {
+    const std::int64_t* left;
+    std::int64_t stride, n_classes;
+    const SplitTerms* terms;  // one per class; parent_gain and min_hessian are of all classes together
+};
+
+// Rows with several integers each, which are added to one slot per column: sums + column * slot_size.
+struct WideTask {
+    const std::uint32_t* rows;
+    std::size_t n_rows;
+    const std::uint8_t* const* columns;  // the code of a row is columns[column][row * row_stride]
+    std::size_t n_columns, row_stride;
+    const std::int64_t* values;  // width per row
+    std::size_t width;           // a multiple of kWideLanes
+    std::int64_t* sums;          // width per code
+    std::size_t slot_size;
+};
+constexpr std::size_t kWideLanes = 4;
+
+// count_above: ranks[i] = the number of keys above keys[i], including earlier ones that are equal.
+// encode_column: codes[i] = the number of edges below values[i], 255 if it is NaN; for kEncodeRows values.
+// split_gains: gains[i] = the gains of both sides minus the parent's, -infinity if a side is not allowed. Arrays
+// of this and the next are readable and writable up to a multiple of kGainLanes. class_gains: the same, with gains
+// and hessians summed over classes; a class without hessian gains nothing. add_wide_rows: adds the integers of
+// every row to those of its code, for each column. Arrays are aligned.
+#define RANKWRIGHT_DECLARE_KERNELS(path)                                                                   \
+    namespace path {                                                                                       \
+    void count_above(const float* keys, std::int64_t size, std::int32_t* ranks);                           \
+    void encode_column(const float* values, const float* edges, std::uint8_t* codes);                      \
+    void split_gains(const std::int64_t* left, std::int64_t size, const SplitTerms& terms, double* gains); \
+    void class_gains(const ClassSides& sides, std::int64_t size, double* gains);                           \
+    void add_wide_rows(const WideTask& task);                                                              \
+    }
+
+RANKWRIGHT_DECLARE_KERNELS(portable)
+#if defined(__x86_64__)
+RANKWRIGHT_DECLARE_KERNELS(avx2)
+RANKWRIGHT_DECLARE_KERNELS(avx512)
+#endif
+
+void count_above(const float* keys, std::int64_t size, std::int32_t* ranks, SimdPath path);
+void encode_column(const float* values, const float* edges, std::uint8_t* codes, SimdPath path);
+void split_gains(const std::int64_t* left, std::int64_t size, const SplitTerms& terms, double* gains,
+                 SimdPath path);
+void class_gains(const ClassSides& sides, std::int64_t size, double* gains, SimdPath path);
+void add_wide_rows(const WideTask& task, SimdPath path);
+
+}  // namespace rankwright

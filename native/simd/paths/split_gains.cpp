@@ -1,0 +1,70 @@
+#include "simd/kernels.hpp"
+#include "simd/paths/width.hpp"
+
+namespace rankwright::RANKWRIGHT_SIMD_PATH {
+namespace {
+
+constexpr std::int64_t kSums = kRegisterBytes / 8;
+static_assert(kGainLanes % kSums == 0);
+using Sums = std::int64_t __attribute__((vector_size(kRegisterBytes), aligned(8), may_alias));
+using Bits = std::uint64_t __attribute__((vector_size(kRegisterBytes), aligned(8), may_alias));
+using Halves = std::int32_t __attribute__((vector_size(kRegisterBytes / 2)));
+using Numbers = double __attribute__((vector_size(kRegisterBytes), aligned(8), may_alias));
+
+// Both halves of a sum fit 32 bits, from which every processor converts. Not every one shifts 64 bits with their
+// sign, which the upper half does not need.
+Numbers gradients(Sums sums, double step) {
+    return __builtin_convertvector(__builtin_convertvector(reinterpret_cast<Bits>(sums) >> 32, Halves), Numbers) *
+           step;
+}
+Numbers hessians(Sums sums, double step) {
+    return __builtin_convertvector(__builtin_convertvector(sums & 0xffffffff, Halves), Numbers) * step;
+}
+
+struct Side {
+    Numbers gain = {}, hessian = {};
+};
+
+void add_class(Sums sums, const SplitTerms& terms, Side& side) {
+    const Numbers gradient = gradients(sums, terms.gradient_step), hessian = hessians(sums, terms.hessian_step);
+    const Numbers divisor = hessian + terms.l2;
+    side.gain += divisor > 0.0 ? gradient * gradient / divisor : Numbers{};
+    side.hessian += hessian;
+}
+
+}  // namespace
+
+void split_gains(const std::int64_t* left_sums, std::int64_t size, const SplitTerms& terms, double* gains) {
+    constexpr Numbers never = Numbers{} - __builtin_inf();
+    for (std::int64_t first = 0; first < size; first += kSums) {
+        const Sums left = *reinterpret_cast<const Sums*>(left_sums + first), right = terms.total - left;
+        const Numbers left_gradient = gradients(left, terms.gradient_step);
+        const Numbers right_gradient = gradients(right, terms.gradient_step);
+        const Numbers left_hessian = hessians(left, terms.hessian_step);
+        const Numbers right_hessian = hessians(right, terms.hessian_step);
+        const Numbers gain = left_gradient * left_gradient / (left_hessian + terms.l2) +
+                             right_gradient * right_gradient / (right_hessian + terms.l2) - terms.parent_gain;
+        const auto enough = (left_hessian > 0.0) & (right_hessian > 0.0) & (left_hessian >= terms.min_hessian) &
+                            (right_hessian >= terms.min_hessian);
+        *reinterpret_cast<Numbers*>(gains + first) = enough ? gain : never;
+    }
+}
+
+void class_gains(const ClassSides& sides, std::int64_t size, double* gains) {
+    constexpr Numbers never = Numbers{} - __builtin_inf();
+    for (std::int64_t first = 0; first < size; first += kSums) {
+        Side left, right;
+        for (std::int64_t k = 0; k < sides.n_classes; ++k) {
+            const Sums sums = *reinterpret_cast<const Sums*>(sides.left + k * sides.stride + first);
+            add_class(sums, sides.terms[k], left);
+            add_class(sides.terms[k].total - sums, sides.terms[k], right);
+        }
+        const double least = sides.terms[0].min_hessian;
+        const auto enough =
+            (left.hessian > 0.0) & (right.hessian > 0.0) & (left.hessian >= least) & (right.hessian >= least);
+        const Numbers gain = left.gain + right.gain - sides.terms[0].parent_gain;
+        *reinterpret_cast<Numbers*>(gains + first) = enough ? gain : never;
+    }
+}
+
+}  // namespace rankwright::RANKWRIGHT_SIMD_PATH

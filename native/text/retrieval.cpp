@@ -1,0 +1,319 @@
+#include "text/retrieval.hpp"
+
+#include <array>
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "text/score_grid.hpp"
+
+namespace rankwright {
+namespace {
+
+// The n best documents so far. Documents come in the order of their numbers, so that of equal ones the first stay.
+class Best {
+  public:
+    explicit Best(std::size_t n) : n_(n) {}
+
+    // Only documents with a higher score can still belong to the best.
+    double threshold() const {
+        return heap_.size() < n_ ? -std::numeric_limits<double>::infinity() : heap_.front().score;
+    }
+    void add(double score, std::int64_t document) {
+        if (heap_.size() == n_) {
+            if (!(score > heap_.front().score)) return;
+            std::pop_heap(heap_.begin(), heap_.end(), is_better);
+            heap_.pop_back();
+        }
+        heap_.push_back({score, document});
+        std::push_heap(heap_.begin(), heap_.end(), is_better);
+    }
+    std::vector<ScoredDocument> sorted() && {
+        std::sort_heap(heap_.begin(), heap_.end(), is_better);
+        return std::move(heap_);
+    }
+
+  private:
+    static bool is_better(const ScoredDocument& a, const ScoredDocument& b) {
+        return a.score != b.score ? a.score > b.score : a.document < b.document;
+    }
+    std::size_t n_;
+    std::vector<ScoredDocument> heap_;  // the worst at the front
+};
+
+// A term's postings, passed window by window.
+template <class Model>
+class TermList {
+  public:
+    TermList(const QueryTerm& term, const FieldPostings& field, const FieldWeighting& weighting, const Grid& grid)
+        : documents_(term.postings.documents),
+          ends_(term.postings.position_ends),
+          lengths_(field.lengths),
+          block_ends_(term.postings.block_ends),
+          model_(term.weight, term.scale, weighting),
+          grid_(grid),
+          block_bounds_(block_ends_.size()) {
+        const Places places = term.postings.impact_places;
+        for (std::size_t block = 0; block < block_bounds_.size(); ++block) {
+            double highest = 0.0;
+            for (const Impact& impact : field.impacts.subspan(places[block], places[block + 1] - places[block]))
+                highest = std::max(highest, model_(impact.frequency, impact.length));
+            block_bounds_[block] = grid.above(highest);
+        }
+    }
+
+    double bound() const { return bound_; }
+    // No document before this one remains.
+    std::size_t next_document() const {
+        if (block_ == block_ends_.size()) return std::numeric_limits<std::size_t>::max();
+        return block_ == 0 ? 0 : block_ends_[block_ - 1] + std::size_t{1};
+    }
+
+    // Finds the bound of the scores in the documents [begin, end); returns whether there may be any.
+    bool enter(std::size_t begin, std::size_t end) {
+        skip_to(begin);
+        bound_ = 0.0;
+        std::size_t block = block_;
+        for (; block < block_ends_.size() && (block == 0 || block_ends_[block - 1] + 1 < end); ++block)
+            bound_ = std::max(bound_, block_bounds_[block]);
+        return block > block_;
+    }
+
+    // Calls visit(document, score) for the postings in [begin, end).
+    template <class Visit>
+    void scan(std::size_t begin, std::size_t end, const Visit& visit) const {
+        if (block_ == block_ends_.size()) return;
+        const Model model = model_;  // copies, which what `visit` writes cannot change
+        const Grid grid = grid_;
+        const Numbers documents = documents_, ends = ends_, lengths = lengths_;
+        std::size_t posting = first_from(begin);
+        std::uint32_t start = posting == 0 ? 0 : ends[posting - 1];
+        for (; posting < documents.size() && documents[posting] < end; ++posting) {
+            const std::uint32_t document = documents[posting], stop = ends[posting];
+            visit(document, grid.round(model(stop - start, lengths[document])));
+            start = stop;
+        }
+    }
+
+    // The highest score that a document may have, which must not be before that of the last call.
+    double bound_at(std::size_t document) {
+        skip_to(document);
+        return block_ == block_ends_.size() ? 0.0 : block_bounds_[block_];
+    }
+    // The score of the document of the last call.
+    double score(std::size_t document) const {
+        if (block_ == block_ends_.size()) return 0.0;
+        const std::size_t posting = first_from(document);
+        if (documents_[posting] != document) return 0.0;
+        const std::uint32_t start = posting == 0 ? 0 : ends_[posting - 1];
+        return grid_.round(model_(ends_[posting] - start, lengths_[document]));
+    }
+
+  private:
+    void skip_to(std::size_t document) {
+        while (block_ < block_ends_.size() && block_ends_[block_] < document) ++block_;
+    }
+    std::size_t first_from(std::size_t document) const { return first_in_block(documents_, block_, document); }
+
+    Numbers documents_, ends_, lengths_, block_ends_;
+    Model model_;
+    Grid grid_;
+    std::vector<double> block_bounds_;
+    double bound_ = 0.0;     // in the current window
+    std::size_t block_ = 0;  // all earlier blocks are passed
+};
+
+// MaxScore (Turtle and Flood 1995) by windows of documents: in a window, terms whose bounds together do not exceed
+// the threshold cannot bring a document into the best, so that only documents of the other terms are candidates.
+template <class Model>
+class SegmentSearch {
+  public:
+    SegmentSearch(const RankedQuery& query, const QuerySegment& segment, const Grid& grid, bool skip, Best& best)
+        : query_(query),
+          segment_(segment),
+          grid_(grid),
+          skip_(skip),
+          best_(best),
+          start_(grid.round(query.start)) {
+        lists_.reserve(segment.terms.size());
+        for (const QueryTerm& term : segment.terms)
+            lists_.emplace_back(term, segment.fields[term.field], query.fields[term.field], grid);
+    }
+
+    void run() {
+        const std::size_t n_documents = segment_.fields.front().n_documents();
+        for (std::size_t begin = 0; begin < n_documents; begin = next_window(begin)) {
+            begin_ = begin;
+            end_ = std::min(begin + kWindow, n_documents);
+            enter();
+            if (first_essential_ < active_.size()) {
+                find_candidates();
+                add_others();
+                keep_best();
+            }
+        }
+    }
+
+  private:
+    using List = TermList<Model>;
+
+    std::size_t next_window(std::size_t begin) const {
+        std::size_t next = std::numeric_limits<std::size_t>::max();
+        for (const List& list : lists_) next = std::min(next, list.next_document());
+        return std::max(begin + kWindow, next / kWindow * kWindow);
+    }
+
+    // Sorts the terms of the window by their bounds and divides them.
+    void enter() {
+        active_.clear();
+        for (List& list : lists_)
+            if (list.enter(begin_, end_)) active_.push_back(&list);
+        std::sort(active_.begin(), active_.end(), [](auto* a, auto* b) { return a->bound() < b->bound(); });
+        threshold_ = skip_ ? best_.threshold() : -std::numeric_limits<double>::infinity();
+        const double prior = highest_prior();
+        rest_ = 0.0;
+        first_essential_ = 0;
+        while (first_essential_ < active_.size() &&
+               prior + rest_ + active_[first_essential_]->bound() <= threshold_)
+            rest_ += active_[first_essential_++]->bound();
+    }
+
+    // All documents of the essential terms that may still be among the best.
+    void find_candidates() {
+        n_candidates_ = 0;
+        if (first_essential_ + 1 == active_.size()) {
+            active_.back()->scan(begin_, end_,
+                                 [&](std::uint32_t document, double score) { propose(document, score); });
+            return;
+        }
+        for (std::size_t i = first_essential_; i < active_.size(); ++i) {
+            active_[i]->scan(begin_, end_, [&](std::uint32_t document, double score) {
+                const std::size_t index = document - begin_;
+                sums_[index] += score;
+                marks_[index / 64] |= std::uint64_t{1} << index % 64;
+            });
+        }
+        for (std::size_t word = 0; word < marks_.size(); ++word) {
+            for (std::uint64_t marks = marks_[word]; marks != 0; marks &= marks - 1) {
+                const std::size_t index = word * 64 + static_cast<std::size_t>(std::countr_zero(marks));
+                propose(static_cast<std::uint32_t>(begin_ + index), sums_[index]);
+                sums_[index] = 0.0;
+            }
+            marks_[word] = 0;
+        }
+    }
+
+    void propose(std::uint32_t document, double score) {
+        score += prior_of(document);
+        candidates_[n_candidates_] = {score, document};
+        n_candidates_ += score + rest_ > threshold_;
+    }
+
+    // Adds the other terms, the highest bounds first, and drops candidates that fall behind.
+    void add_others() {
+        for (std::size_t i = first_essential_; i-- > 0 && n_candidates_ > 0;) {
+            List& list = *active_[i];
+            rest_ -= list.bound();
+            std::size_t kept = 0;
+            for (std::size_t c = 0; c < n_candidates_; ++c) {
+                Candidate candidate = candidates_[c];
+                if (candidate.score + list.bound_at(candidate.document) + rest_ <= threshold_) continue;
+                candidate.score += list.score(candidate.document);
+                candidates_[kept] = candidate;
+                kept += candidate.score + rest_ > threshold_;
+            }
+            n_candidates_ = kept;
+        }
+    }
+
+    void keep_best() {
+        for (std::size_t c = 0; c < n_candidates_; ++c) {
+            const std::uint32_t document = candidates_[c].document;
+            if (!is_removed(document)) best_.add(candidates_[c].score, segment_.first_document + document);
+        }
+    }
+
+    bool is_removed(std::uint32_t document) const {
+        return !segment_.removed.empty() && (segment_.removed[document / 64] >> document % 64 & 1) != 0;
+    }
+
+    double prior_for(std::size_t field, std::uint32_t length) const {
+        return prior_score(Weighting::dirichlet, query_.priors[field], query_.fields[field], length, 0.0);
+    }
+    double prior_of(std::uint32_t document) const {
+        double sum = start_;
+        if constexpr (Model::kHasPrior) {
+            for (std::size_t field = 0; field < segment_.fields.size(); ++field)
+                sum += grid_.round(prior_for(field, segment_.fields[field].lengths[document]));
+        }
+        return sum;
+    }
+    double highest_prior() const {
+        double sum = start_;
+        if constexpr (Model::kHasPrior) {
+            for (std::size_t field = 0; field < segment_.fields.size(); ++field)
+                sum += grid_.above(prior_for(field, segment_.fields[field].shortest[begin_ / kWindow]));
+        }
+        return sum;
+    }
+
+    struct Candidate {
+        double score;
+        std::uint32_t document;
+    };
+
+    const RankedQuery& query_;
+    const QuerySegment& segment_;
+    Grid grid_;
+    bool skip_;
+    Best& best_;
+    double start_;
+    std::vector<List> lists_;
+    // The current window.
+    std::size_t begin_ = 0, end_ = 0;
+    std::vector<List*> active_;  // by their bounds; from first_essential_ on they make candidates
+    std::size_t first_essential_ = 0;
+    double threshold_ = 0.0, rest_ = 0.0;  // rest_: the most that terms not yet added can contribute
+    std::array<double, kWindow> sums_{};
+    std::array<std::uint64_t, kWindow / 64> marks_{};
+    std::array<Candidate, kWindow + 1> candidates_;
+    std::size_t n_candidates_ = 0;
+};
+
+template <class Model>
+std::vector<ScoredDocument> search(const RankedQuery& query, std::size_t n, bool skip) {
+    const Grid grid(query.bound);
+    Best best(n);
+    for (const QuerySegment& segment : query.segments)
+        if (!segment.terms.empty()) SegmentSearch<Model>(query, segment, grid, skip, best).run();
+    return std::move(best).sorted();
+}
+
+constexpr double kMostFrequent = 4294967296.0;  // frequencies and lengths are less than 2^32
+
+}  // namespace
+
+double bound_of_term(Weighting weighting, double weight, double scale) {
+    return weighting == Weighting::bm25 ? weight : weight * std::log1p(scale * kMostFrequent);
+}
+
+double bound_of_prior(Weighting weighting, const FieldWeighting& field, double prior) {
+    if (weighting == Weighting::dirichlet) return prior * std::log1p(field.slope * kMostFrequent);
+    if (weighting == Weighting::absolute_discounting)
+        return prior * (std::log(kMostFrequent) - std::log(field.constant));
+    return 0.0;
+}
+
+std::vector<ScoredDocument> best_documents(const RankedQuery& query, std::size_t n, bool skip) {
+    switch (query.weighting) {
+        case Weighting::bm25:
+            return search<Bm25>(query, n, skip);
+        case Weighting::dirichlet:
+            return search<Dirichlet>(query, n, skip);
+        default:
+            return search<JelinekMercer>(query, n, skip);
+    }
+}
+
+}  // namespace rankwright

@@ -1,0 +1,122 @@
+#include "trees/gradient_scan.hpp"
+
+#include <algorithm>
+
+#include "histograms/binning.hpp"
+#include "histograms/histogram.hpp"
+
+namespace rankwright {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+GradientSums scaled(Packed sum, const Quantised& units) {
+    return {static_cast<double>(gradient_of(sum)) * units.gradient_step,
+            static_cast<double>(hessian_of(sum)) * units.hessian_step};
+}
+
+}  // namespace
+
+GradientSums JudgedRows::sums() const { return scaled(sum, *units); }
+
+double leaf_value(const GradientSums& sums, double l2, const ValueBounds& bounds) {
+    const double hessian = sums.hessian + l2;
+    return std::clamp(hessian > 0.0 ? sums.gradient / hessian : 0.0, bounds.low, bounds.high);
+}
+
+GradientScan::GradientScan(const GrowthLimits& limits, const JudgedRows& judged, const ValueBounds& bounds)
+    : limits_(limits), judged_(judged), bounds_(bounds), parent_gain_(gain_of(judged.sums())) {}
+
+// The gain of a leaf with its best value, or with the nearest value that its bounds allow.
+double GradientScan::gain_of(const GradientSums& sums) const {
+    const double hessian = sums.hessian + limits_.l2;
+    if (!(hessian > 0.0)) return 0.0;
+    if (bounds_.are_open()) return sums.gradient * sums.gradient / hessian;
+    const double value = leaf_value(sums, limits_.l2, bounds_);
+    return (2.0 * sums.gradient - hessian * value) * value;
+}
+
+struct GradientScan::Side {
+    Packed sum = 0;
+    std::int64_t n_documents = 0;
+};
+
+GradientSplit GradientScan::best(std::size_t slot, const FeatureSums& feature, int direction,
+                                 const CodeCounts& counts) const {
+    if (counts.empty() && direction == 0 && bounds_.are_open()) return best_of_all(slot, feature);
+    const bool counted = !counts.empty();
+    const Side missing{feature.missing, counted ? counts[kMissing] : 0};
+    // Documents with a missing value may have hessian 0 and still count towards the minimum of a side.
+    const bool any_missing = missing.sum != 0 || missing.n_documents > 0;
+    GradientSplit best{.slot = slot};
+    Side below;
+    for (int code = 0; code + 1 < feature.n_codes; ++code) {
+        if (feature.sums[code] == 0 && below.sum != 0 && !counted) continue;  // no better than the code before
+        below.sum += feature.sums[code];
+        if (counted) below.n_documents += counts[static_cast<std::size_t>(code)];
+        GradientSplit split{.slot = slot, .code = code};
+        consider(below, direction, counted, split, best);
+        if (!any_missing) continue;
+        split.missing_left = true;
+        consider({below.sum + missing.sum, below.n_documents + missing.n_documents}, direction, counted, split,
+                 best);
+    }
+    if (!any_missing && best.gain > -kInfinity) best.missing_left = left_is_heavier(feature, best.code);
+    return best;
+}
+
+void GradientScan::consider(const Side& left, int direction, bool counted, GradientSplit& split,
+                            GradientSplit& best) const {
+    const Packed right_sum = judged_.sum - left.sum;
+    if (hessian_of(left.sum) == 0 || hessian_of(right_sum) == 0) return;
+    const GradientSums left_sums = scaled(left.sum, *judged_.units),
+                       right_sums = scaled(right_sum, *judged_.units);
+    if (std::min(left_sums.hessian, right_sums.hessian) < limits_.min_hessian) return;
+    const std::int64_t fewer = std::min(left.n_documents, judged_.n_documents - left.n_documents);
+    if (counted && fewer < limits_.min_documents) return;
+    const double left_value = leaf_value(left_sums, limits_.l2, bounds_);
+    const double right_value = leaf_value(right_sums, limits_.l2, bounds_);
+    if (direction * (right_value - left_value) < 0.0) return;
+    split.gain = gain_of(left_sums) + gain_of(right_sums) - parent_gain_;
+    split.middle = (left_value + right_value) / 2.0;
+    if (split.gain > best.gain) best = split;
+}
+
+// Without constraints and counts, all gains at once.
+GradientSplit GradientScan::best_of_all(std::size_t slot, const FeatureSums& feature) const {
+    alignas(64) std::array<Packed, kCodes> below{};
+    alignas(64) std::array<double, kCodes> gains, gains_with_missing;
+    std::array<int, kCodes> codes;  // the first, and those that documents have; others give the same sides
+    Packed sum = 0;
+    std::size_t n_splits = 0;
+    for (int code = 0; code + 1 < feature.n_codes; ++code) {
+        codes[n_splits] = code;
+        below[n_splits] = sum += feature.sums[code];
+        n_splits += code == 0 || feature.sums[code] != 0;
+    }
+    const SplitTerms terms{judged_.sum, judged_.units->gradient_step, judged_.units->hessian_step,
+                           limits_.l2,  limits_.min_hessian,          parent_gain_};
+    const auto size = static_cast<std::int64_t>(n_splits);
+    split_gains(below.data(), size, terms, gains.data(), path_);
+    if (feature.missing != 0) {
+        for (std::size_t i = 0; i < n_splits; ++i) below[i] += feature.missing;
+        split_gains(below.data(), size, terms, gains_with_missing.data(), path_);
+    }
+    GradientSplit best{.slot = slot};
+    for (std::size_t i = 0; i < n_splits; ++i) {
+        if (gains[i] > best.gain) best = {gains[i], slot, codes[i], false, 0.0};
+        if (feature.missing != 0 && gains_with_missing[i] > best.gain)
+            best = {gains_with_missing[i], slot, codes[i], true, 0.0};
+    }
+    if (feature.missing == 0 && best.gain > -kInfinity) best.missing_left = left_is_heavier(feature, best.code);
+    return best;
+}
+
+// Without missing values in training, they go to the side with the larger hessian.
+bool GradientScan::left_is_heavier(const FeatureSums& feature, int code) const {
+    Packed below = 0;
+    for (int c = 0; c <= code; ++c) below += feature.sums[c];
+    return 2 * hessian_of(below) >= hessian_of(judged_.sum);
+}
+
+}  // namespace rankwright

@@ -1,0 +1,81 @@
+// The best split of one feature, from its sums of gradient and hessian.
+#pragma once
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "histograms/quantise.hpp"
+#include "simd/kernels.hpp"
+#include "trees/growth_limits.hpp"
+
+namespace rankwright {
+
+struct GradientSums {
+    double gradient = 0.0, hessian = 0.0;
+};
+
+// The range that monotone constraints allow for the value of a leaf.
+struct ValueBounds {
+    double low = -std::numeric_limits<double>::infinity(), high = std::numeric_limits<double>::infinity();
+    bool are_open() const {
+        constexpr double infinity = std::numeric_limits<double>::infinity();
+        return low == -infinity && high == infinity;
+    }
+};
+
+double leaf_value(const GradientSums& sums, double l2, const ValueBounds& bounds);
+
+struct GradientSplit {
+    double gain = -std::numeric_limits<double>::infinity();
+    std::size_t slot = 0;  // of the feature among those that may be split on
+    int code = 0;          // the last that goes left
+    bool missing_left = false;
+    double middle = 0.0;  // between the values of both sides, where the feature is constrained
+    bool operator<(const GradientSplit& other) const {
+        return gain != other.gain ? gain < other.gain : slot > other.slot;  // the first feature wins a tie
+    }
+};
+
+// A feature's sums for its codes or levels in ascending order, and for missing values.
+struct FeatureSums {
+    const Packed* sums = nullptr;
+    int n_codes = 0;
+    Packed missing = 0;
+};
+
+// The rows that splits of a leaf are judged by.
+struct JudgedRows {
+    Packed sum;
+    const Quantised* units;
+    std::int64_t n_documents;
+    GradientSums sums() const;
+};
+
+using CodeCounts = std::vector<std::int64_t>;  // number of documents by code; empty: not counted
+
+// Scans the splits of one leaf, feature by feature.
+class GradientScan {
+  public:
+    GradientScan(const GrowthLimits& limits, const JudgedRows& judged, const ValueBounds& bounds);
+
+    // The best split; with counts, of those that leave enough documents on both sides. A feature's direction is
+    // its monotone constraint: +1, 0 or -1.
+    GradientSplit best(std::size_t slot, const FeatureSums& feature, int direction,
+                       const CodeCounts& counts) const;
+
+  private:
+    struct Side;
+    GradientSplit best_of_all(std::size_t slot, const FeatureSums& feature) const;
+    void consider(const Side& left, int direction, bool counted, GradientSplit& split, GradientSplit& best) const;
+    double gain_of(const GradientSums& sums) const;
+    bool left_is_heavier(const FeatureSums& feature, int code) const;
+
+    const GrowthLimits& limits_;
+    const JudgedRows& judged_;
+    const ValueBounds& bounds_;
+    const double parent_gain_;
+    const SimdPath path_ = widest_path();
+};
+
+}  // namespace rankwright

@@ -1,0 +1,116 @@
+#include "trees/gradient_tree.hpp"
+
+#include <numeric>
+
+#include "trees/gradient_search.hpp"
+
+namespace rankwright {
+namespace {
+
+// Number of rows that are summed in sequence for leaf values; another number would change the rounding.
+constexpr std::size_t kRowsPerRun = 1 << 15;
+
+class GradientStatistic {
+  public:
+    using Sums = Packed;
+    using Inherited = ValueBounds;
+    using Split = GradientSplit;
+
+    GradientStatistic(const BinnedMatrix& binned, const GrowthLimits& limits, const Quantised& quantised,
+                      const GradientSearch& search)
+        : binned_(binned), limits_(limits), quantised_(quantised), search_(search) {}
+
+    const HistogramLayout& layout() const { return search_.layout(); }
+
+    void fill(RowList rows, int n_threads, Packed* histogram) const {
+        fill_histogram(binned_, rows, quantised_, search_.bytes(), layout(), n_threads, histogram);
+    }
+
+    Packed total(const Packed* histogram) const {
+        const int n_used = layout().n_used.front();
+        const Packed sum = std::accumulate(histogram, histogram + n_used, Packed{0});
+        return n_used == static_cast<int>(kCodes) ? sum : sum + histogram[kMissing];
+    }
+
+    void subtract(Packed part, Packed& whole) const { whole -= part; }
+
+    GradientSplit best_split(const Leaf<GradientStatistic>& leaf, Worker& worker) const {
+        return search_.best_split({leaf.sample, leaf.rest, leaf.histogram.get(), leaf.sums, leaf.inherited},
+                                  worker);
+    }
+
+    bool allows(const GradientSplit& split) const { return split.gain > limits_.min_gain; }
+    double reported_gain(const GradientSplit& split) const { return split.gain; }
+    CodeSplit code_split(const GradientSplit& split) const {
+        return {search_.feature(split.slot), split.code, split.missing_left};
+    }
+
+    // Under a monotone constraint the two sides meet half way between their values.
+    void pass_down(const Leaf<GradientStatistic>& parent, Leaf<GradientStatistic>& left,
+                   Leaf<GradientStatistic>& right) const {
+        left.inherited = right.inherited = parent.inherited;
+        const int direction = search_.direction(parent.best.slot);
+        if (direction == 0) return;
+        (direction > 0 ? left.inherited.high : left.inherited.low) = parent.best.middle;
+        (direction > 0 ? right.inherited.low : right.inherited.high) = parent.best.middle;
+    }
+
+  private:
+    const BinnedMatrix& binned_;
+    const GrowthLimits& limits_;
+    const Quantised& quantised_;
+    const GradientSearch& search_;
+};
+
+using GradientLeaves = std::vector<Leaf<GradientStatistic>>;
+
+// The sums of each leaf in full precision, in row order, run by run: the rows of a leaf are scattered in memory.
+std::vector<GradientSums> leaf_sums(const GrowthTask& task, std::size_t n_leaves, int n_threads,
+                                    std::span<const std::uint32_t> leaf_of_row) {
+    const std::size_t n_rows = leaf_of_row.size();
+    std::vector<GradientSums> runs((n_rows + kRowsPerRun - 1) / kRowsPerRun * n_leaves), sums(n_leaves);
+    parallel_ranges(n_rows, kRowsPerRun, n_threads, [&](std::size_t first, std::size_t last) {
+        GradientSums* run_sums = runs.data() + first / kRowsPerRun * n_leaves;
+        for (std::size_t row = first; row < last; ++row) {
+            GradientSums& sum = run_sums[leaf_of_row[row]];
+            sum.gradient += task.gradient[row];
+            sum.hessian += task.hessian[row];
+        }
+    });
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+        sums[i % n_leaves].gradient += runs[i].gradient;
+        sums[i % n_leaves].hessian += runs[i].hessian;
+    }
+    return sums;
+}
+
+void set_values(const GradientLeaves& leaves, const GrowthTask& task, double l2, int n_threads,
+                GrowthWorkspace& space, GrownTree& tree, std::span<double> outputs) {
+    const std::size_t n_rows = outputs.size();
+    space.leaf_of_row.resize(n_rows);
+    number_rows<GradientStatistic>(leaves, n_threads, space.leaf_of_row);
+    const auto sums = leaf_sums(task, leaves.size(), n_threads, space.leaf_of_row);
+    for (std::size_t leaf = 0; leaf < leaves.size(); ++leaf)
+        tree.leaf_value.push_back(leaf_value(sums[leaf], l2, leaves[leaf].inherited));
+    parallel_ranges(n_rows, kRowsPerRun, n_threads, [&](std::size_t first, std::size_t last) {
+        for (std::size_t row = first; row < last; ++row) outputs[row] = tree.leaf_value[space.leaf_of_row[row]];
+    });
+}
+
+}  // namespace
+
+GrownTree grow_tree(const BinnedMatrix& binned, const GrowthTask& task, const GrowthLimits& limits, int n_threads,
+                    GrowthWorkspace& space, std::span<double> outputs) {
+    quantise(task.gradient, task.hessian, task.sample, task.sample_weights, limits.levels, n_threads,
+             space.quantised);
+    if (binned.coarse && task.sample.size() < binned.n_rows)
+        quantise(task.gradient, task.hessian, {}, {}, limits.levels, n_threads, space.all_quantised);
+    const GradientSearch search(binned, task, limits, space.quantised, space.all_quantised);
+    const GradientStatistic statistic(binned, limits, space.quantised, search);
+    GrownTree tree;
+    const auto leaves = Grower(binned, statistic, limits.max_leaves, n_threads, space).grow(task.sample, {}, tree);
+    set_values(leaves, task, limits.l2, binned.n_rows >= kRowsPerThread ? n_threads : 1, space, tree, outputs);
+    return tree;
+}
+
+}  // namespace rankwright

@@ -1,0 +1,168 @@
+"""What the command line adds to parameters of Python functions, by their names.
+
+A face says how an option is spelled and completed, what a value is called in the help, and how its text is read.
+Without a face, an option has the name of the parameter, and its help is the parameter's description.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from rankwright.base.errors import InputError
+from rankwright.cli.options.completion import (
+    complete_companions,
+    complete_convention,
+    complete_metric,
+    complete_rankers,
+)
+
+# Written out, since help must not wait for numpy; a test compares them with the metrics.
+METRICS = ("ndcg", "dcg", "mean_ndcg", "map", "mrr", "err", "p", "recall", "wta", "pair_accuracy", "kendall_tau")
+
+
+@dataclass(frozen=True)
+class Face:
+    """A parameter as an option of the command line.
+
+    Parameters
+    ----------
+    metavar
+        What the help calls the value.
+    option
+        The option, by default the parameter with dashes, after `--no-` if the parameter is True by default.
+    words
+        The help, where the text of the command line differs from the values of Python; by default the parameter's
+        description.
+    read
+        Returns the value of the parameter from the option's name and text.
+    type
+        The type of the option, if it is not the parameter's.
+    more
+        Further arguments of `typer.Option`.
+    """
+
+    metavar: str = ""
+    option: str = ""
+    words: str = ""
+    read: Callable[[str, Any], Any] | None = None
+    type: Any = None
+    more: dict[str, Any] = field(default_factory=dict)
+
+
+def names(_option: str, text: str) -> list[str]:
+    """Return names that are separated by commas."""
+    return [name.strip() for name in text.split(",") if name.strip()]
+
+
+def integers(option: str, text: str) -> list[int]:
+    """Return integers that are separated by commas."""
+    try:
+        return [int(number) for number in text.split(",")]
+    except ValueError:
+        example = "such as 50,100,200"
+        raise InputError(f"{option} takes integers separated by commas, {example}, not {text!r}.") from None
+
+
+def numbers(option: str, text: str) -> list[float]:
+    """Return numbers that are separated by commas; those without a point are integers."""
+    try:
+        return [float(number) if "." in number else int(number) for number in text.split(",")]
+    except ValueError:
+        example = "such as 50,100,200"
+        raise InputError(f"{option} takes numbers separated by commas, {example}, not {text!r}.") from None
+
+
+def number_or_starts(option: str, text: str) -> int | list[int]:
+    """Return one integer, or several that are separated by commas."""
+    values = integers(option, text)
+    return values if "," in text else values[0]
+
+
+def number_or_word(_option: str, text: str) -> float | str:
+    """Return a number; any other text is left to the checks of the function."""
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
+COUNT = {"min": 1}
+ROUNDS = Face("LIST", read=integers, words="Numbers of rounds, such as 50,100,200; by default about twenty.")
+METRIC = Face("NAME", words="Metric, such as ndcg@10, map or mrr.", more={"autocompletion": complete_metric})
+WORKERS = Face("N", words="Number of parallel fits; by default one per thread.", more=COUNT)
+
+FACES = {
+    "metrics": Face(
+        "LIST",
+        words="Metrics separated by commas, such as ndcg@10 for the first 10 ranks, or ndcg@1-10 for each of "
+        f"them: {', '.join(METRICS)}.",
+        more={"autocompletion": complete_metric},
+    ),
+    "metric": METRIC,
+    "convention": Face("NAME", more={"autocompletion": complete_convention}),
+    "queries": Face("WHICH"),
+    "min_relevant": Face("N", more={"min": 0}),
+    "n_jobs": Face(
+        "N", "--jobs", words="Number of threads; by default all that this process may use.", more=COUNT
+    ),
+    "workers": WORKERS,
+    "random_state": Face("N", more={"min": 0}),
+    "level": Face("FRACTION"),
+    "folds": Face("N", more={"min": 2}),
+    "repeats": Face("N", more=COUNT),
+    "validation": Face("FRACTION or fold", read=number_or_word, type=str),
+    "rounds": ROUNDS,
+    "trees": Face(
+        "LIST",
+        read=integers,
+        words="In place of --rounds: numbers of trees, such as 100,500. A round of mcrank may have one tree per "
+        "class.",
+    ),
+    "groups": Face(
+        "N or LIST",
+        read=number_or_starts,
+        type=str,
+        words="Number of groups of about as many queries; or where groups begin, such as 1,1000,2000.",
+    ),
+    "cutoffs": Face("LIST", words="Cut-offs, such as 1-10 or 1,3,5,10."),
+    "cost": Face("WHAT"),
+    "sizes": Face(
+        "LIST",
+        read=numbers,
+        words="Numbers of training queries, such as 50,100,200, or fractions; by default up to five, each twice "
+        "the one before.",
+    ),
+    "draws": Face("N", more={"min": 2}),
+    "trials": Face("N"),
+    "time_limit": Face("TIME", "--time"),
+    "storage": Face("FILE"),
+    "form": Face(
+        "NAME", words="How to add two models a and b; convex: (1 - alpha) a + alpha b; sum: a + alpha b."
+    ),
+    "low": Face("ALPHA", words="Lowest alpha."),
+    "high": Face("ALPHA", words="Highest alpha."),
+    "max_microseconds": Face("N", "--max-us", type=str | None),
+    "companions": Face(
+        "LIST",
+        words="Other libraries, separated by commas, whose rankers join: lightgbm, xgboost, catboost. They must "
+        "be installed.",
+        more={"autocompletion": complete_companions},
+    ),
+    "portfolio": Face(
+        "LIST",
+        words="The rankers to mix, in place of the built-in portfolio: names separated by commas, or JSON such as "
+        '["ranksvm", {"ranker": "mart", "rounds": 50}].',
+        more={"autocompletion": complete_rankers},
+    ),
+    "models": Face(
+        "FILES",
+        words="Model files, separated by commas, that join as they are: of rankwright, LightGBM, XGBoost, "
+        "CatBoost or RankLib. They must not have learned from these queries.",
+    ),
+    "interpretable": Face(words="Choose one simple model: a weighted sum of features, or of thresholds."),
+    "work": Face("DIR"),
+    "feature_names": Face("LIST", words="Names of the features there, separated by commas.", read=names),
+    "n_features": Face("N", more=COUNT),
+}

@@ -1,0 +1,60 @@
+"""Groups of verbs, each imported when it is run: help and typos answer at once."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+from typer.main import get_command
+
+from rankwright.cli.options.declaring import as_command
+
+
+class VerbGroup(TyperGroup):
+    """Verbs by panel of the help; a list of verbs needs only the first lines of their docstrings."""
+
+    panels: ClassVar[Mapping[str, Sequence[str]]]
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self._panel_of = {name: panel for panel, names in self.panels.items() for name in names}
+        self.commands: Any = dict.fromkeys(self._panel_of)  # whose names typer suggests for a typo
+
+    @abstractmethod
+    def load(self, name: str) -> Any:
+        """Return the verb of that name: a function, or a group."""
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ARG002  # as typer calls it
+        """Return a verb as a list shows it, without its options; None if there is none of that name."""
+        if cmd_name not in self._panel_of:
+            return None
+        verb = self.load(cmd_name)
+        if isinstance(verb, typer.Typer) and verb.registered_callback is not None:
+            verb = verb.registered_callback.callback
+        words = (verb.__doc__ or "").partition("\n")[0]
+        return TyperCommand(name=cmd_name, help=words, rich_help_panel=self._panel_of[cmd_name])
+
+    def full_command(self, name: str) -> Any:
+        """Return a verb with its options."""
+        verb = self.load(name)
+        if not isinstance(verb, typer.Typer):
+            alone = typer.Typer(add_completion=False, rich_markup_mode="markdown", pretty_exceptions_enable=False)
+            alone.command(name)(as_command(verb))
+            verb = alone
+        return get_command(verb)
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Return the verb that is to be run."""
+        name, listed, rest = super().resolve_command(ctx, args)
+        return name, None if listed is None else self.full_command(str(name)), rest
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """Return the options; a flag that is not given is False, since to convert None typer imports pydantic."""
+        options: list[Any] = super().get_params(ctx)
+        for option in options:
+            if getattr(option, "is_flag", False) and option.default is None:
+                option.default = False
+        return options

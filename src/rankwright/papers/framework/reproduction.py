@@ -1,0 +1,111 @@
+"""The result of reproducing a paper: its table, and every experiment with remarks and figures."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from rankwright.papers.framework.rows import TITLES, counts, table_of
+from rankwright.reports.blocks import Figure, Section, Text
+from rankwright.reports.plain import plain
+from rankwright.reports.result import Result
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from rankwright.papers.framework.experiment import Experiment, Paper
+    from rankwright.papers.framework.measurements import Measurements
+    from rankwright.papers.framework.rows import Row
+    from rankwright.reports.blocks import Block
+
+REMARKS = ("what", "state", "remarks")  # long texts, which would leave the other columns of one table no room
+NUMBERS = tuple(title for title in TITLES if title != "remarks")
+LEGEND = (
+    "A number is reached if ours is at least as high; it is within the interval if the 95 % interval of ours, "
+    "over test queries, holds it. A claim is reached if its direction is significant (p < .05, paired "
+    "randomisation test, Holm's correction over the comparisons of the claim), not shown if only the "
+    "direction is right, and opposite if the other direction is found, significant or not. A claim about all "
+    "measures compares means without a test. That systems are alike is reached if no significant difference "
+    "contradicts it. Other data: the paper's are not public, and ours are generated. What was measured for a "
+    "claim, and why a number is not reached, is said with each experiment."
+)
+
+
+class Done(NamedTuple):
+    """An experiment with its measurements, None without data, and its rows of the table."""
+
+    experiment: Experiment
+    results: Measurements | None
+    rows: Sequence[Row]
+
+    def section(self) -> Section:
+        """Return the protocol, remarks on the rows, and the figures."""
+        blocks: list[Block] = [Text(self.experiment.about)]
+        if self.results is None:
+            why = getattr(self.experiment.source, "why", "there are no data")
+            return Section(self.experiment.name, [*blocks, Text(f"Left out: {why}.")])
+        if remarked := [row for row in self.rows if row.remarks]:
+            blocks.append(table_of(remarked, REMARKS, "What was measured, and remarks."))
+        figures = [
+            Figure(partial(picture.draw, self.results), f"{picture.where}. {picture.claim}")
+            for picture in self.experiment.figures
+        ]
+        return Section(self.experiment.name, [*blocks, *figures])
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Reproduction(Result):
+    """The results of a paper's experiments.
+
+    Parameters
+    ----------
+    paper, quick
+        The paper, and whether this was the quick version.
+    done
+        Every experiment with its measurements.
+    seconds
+        The processor time of all fits and measurements together, those of earlier runs included.
+    """
+
+    paper: Paper
+    quick: bool
+    done: Sequence[Done]
+    seconds: float
+
+    @property
+    def title(self) -> str:
+        """Title and authors of the paper."""
+        return f"{self.paper.title} ({self.paper.authors})"
+
+    @property
+    def rows(self) -> list[Row]:
+        """One row per published number and claim."""
+        return [row for experiment in self.done for row in experiment.rows]
+
+    @property
+    def summary(self) -> str:
+        """How many rows were reached; in the quick version, a caution as well."""
+        states = ", ".join(f"{n} {state}" for state, n in counts(self.rows).items())
+        quick = " Quick version: with so few folds, queries and rounds this says little." if self.quick else ""
+        return f"{len(self.rows)} published numbers and claims of {self.paper.authors}: {states}.{quick}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the table as JSON values."""
+        return {
+            "paper": self.paper.name,
+            "title": self.paper.title,
+            "authors": self.paper.authors,
+            "quick": self.quick,
+            "seconds": self.seconds,
+            "rows": plain(self.rows),
+        }
+
+    def blocks(self) -> Iterator[Section]:
+        """Yield the table of all rows, then every experiment."""
+        caption = "All published numbers and claims that the data allow."
+        time = f"All fits and measurements took {self.seconds / 60:.1f} minutes of processor time."
+        table = table_of(self.rows, NUMBERS, caption)
+        yield Section("Published numbers and claims", [table, Text(f"{LEGEND} {time}")])
+        for experiment in self.done:
+            yield experiment.section()

@@ -1,0 +1,156 @@
+"""The table of a reproduction: one row per published number and claim, and whether it is reached."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from rankwright.base.wording import measured
+from rankwright.reports.blocks import Cell, Column, Kind, Table
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rankwright.papers.framework.experiment import Claim, Experiment, Published
+    from rankwright.papers.framework.measurements import Measurements
+
+REACHED = "reached"
+WITHIN = "within the interval"  # below the published number, which lies in the interval of ours
+NOT_REACHED = "not reached"
+NOT_SHOWN = "not shown"  # the claim's direction, but the queries do not show it
+OPPOSITE = "opposite"
+OTHER_DATA = "other data"
+NO_DATA = "no data"
+STATES = (REACHED, WITHIN, NOT_REACHED, NOT_SHOWN, OPPOSITE, OTHER_DATA, NO_DATA)
+SHADES = {REACHED: 0.4, WITHIN: 0.15, OPPOSITE: -0.3, NOT_REACHED: -0.3}
+KINDS = {
+    "where": Kind.TEXT,
+    "data": Kind.TEXT,
+    "what": Kind.TEXT,
+    "published": Kind.MEASURED,
+    "ours": Kind.MEASURED,
+    "interval": Kind.TEXT,
+    "p": Kind.PRECISE_P_VALUE,
+    "state": Kind.TEXT,
+    "remarks": Kind.TEXT,
+}
+TITLES = tuple(KINDS)
+
+
+@dataclass(frozen=True)
+class Row:
+    """A published number or claim beside ours: one line of the table.
+
+    Parameters
+    ----------
+    experiment, data
+        Names of the experiment and of its data.
+    where, what
+        The table, figure or section of the paper, and the number or claim in words.
+    published
+        The published number; None for a claim.
+    ours, low, high
+        What was measured, with its 95 % interval; None if there is no single number.
+    p_value
+        Of the test that decided, corrected for the number of comparisons of this claim.
+    state
+        One of `STATES`.
+    measured
+        What was measured, in words.
+    why
+        Why a number was not reached, where that is known.
+    """
+
+    experiment: str
+    data: str
+    where: str
+    what: str
+    published: float | None
+    ours: float | None
+    low: float | None
+    high: float | None
+    p_value: float | None
+    state: str
+    measured: str = ""
+    why: str = ""
+
+    @property
+    def interval(self) -> str:
+        """The limits in words; nothing if there are none."""
+        return "" if self.low is None or self.high is None else f"{measured(self.low)} to {measured(self.high)}"
+
+    @property
+    def remarks(self) -> str:
+        """What was measured, and why the number was not reached."""
+        return "; ".join(text for text in (self.measured, self.why) if text)
+
+
+def rows_of(experiment: Experiment, results: Measurements | None) -> list[Row]:
+    """Return a row for every published number and claim; results are None where there are no data."""
+    numbers = [_number_row(experiment, published, results) for published in experiment.published]
+    return numbers + [_claim_row(experiment, claim, results) for claim in experiment.claims]
+
+
+def _number_row(experiment: Experiment, published: Published, results: Measurements | None) -> Row:
+    ours = low = high = None
+    state, why = NO_DATA, getattr(experiment.source, "why", "")
+    if results is not None:
+        ours = results.mean(published.system, published.measured)
+        low, high = results.interval(published.system, published.measured)
+        state, why = _state(published, ours, high), published.why
+    return Row(
+        experiment.name,
+        experiment.source.title,
+        published.where,
+        f"{published.system}, {published.measured}",
+        published.value,
+        ours,
+        low,
+        high,
+        None,
+        state,
+        why="" if state == REACHED else why,
+    )
+
+
+def _state(published: Published, ours: float, high: float) -> str:
+    if not published.comparable:
+        return OTHER_DATA
+    if round(ours, published.digits) >= published.value:
+        return REACHED
+    return WITHIN if published.value <= high else NOT_REACHED
+
+
+def _claim_row(experiment: Experiment, claim: Claim, results: Measurements | None) -> Row:
+    about = (experiment.name, experiment.source.title, claim.where, claim.text, None)
+    if results is None:
+        return Row(*about, None, None, None, None, NO_DATA, why=getattr(experiment.source, "why", ""))
+    finding = claim.test(results)
+    low, high = finding.interval or (None, None)
+    why = "" if finding.state == REACHED else claim.why
+    return Row(*about, finding.value, low, high, finding.p_value, finding.state, finding.measured, why)
+
+
+def counts(rows: Sequence[Row]) -> dict[str, int]:
+    """Return how many rows there are of each state, in the order of `STATES`."""
+    return {state: n for state in STATES if (n := sum(row.state == state for row in rows))}
+
+
+def table_of(rows: Sequence[Row], titles: Sequence[str] = TITLES, caption: str = "") -> Table:
+    """Return rows as a table with these columns."""
+    values = [
+        {
+            "where": row.where,
+            "data": row.data,
+            "what": row.what,
+            "published": row.published,
+            "ours": row.ours,
+            "interval": row.interval,
+            "p": row.p_value,
+            "state": Cell(row.state, shade=SHADES.get(row.state, 0.0)),
+            "remarks": row.remarks,
+        }
+        for row in rows
+    ]
+    columns = [Column(title, KINDS[title]) for title in titles]
+    return Table(columns, [[row[title] for title in titles] for row in values], caption)

@@ -1,0 +1,45 @@
+"""Which queries the query browser shows, and with which lists."""
+
+import numpy as np
+import pytest
+
+import rankwright as rw
+from auto.small_run import small_data
+from rankwright.cards.query_browser import LONGEST_LIST, MOST_ENTRIES, MOST_QUERIES, QueryCard, chosen_queries
+
+
+def test_queries_that_differ_most_are_kept():
+    values = np.zeros((2, 1_000))
+    values[1, [7, 500]] = 1.0
+    values[1, 8] = np.nan
+    found = chosen_queries(values, np.full(1_000, 5))
+    assert len(set(found.tolist())) == len(found) == MOST_QUERIES
+    assert {7, 500} <= set(found[:4].tolist())
+    assert len(chosen_queries(np.zeros((8, 1_000)), np.full(1_000, 50))) == MOST_ENTRIES // (8 * LONGEST_LIST)
+    assert len(chosen_queries(np.zeros((2, 1)), np.full(1, 10**6))) == 1
+
+
+def test_browsed_lists_are_the_rankings():
+    data = small_data(12)
+    systems = {
+        "trees": rw.LambdaMART(rounds=5, max_leaves=4).fit(data),
+        "scores": -np.arange(len(data), dtype=float),
+    }
+    report = rw.evaluate(systems, data, metrics="ndcg@10")
+    browser = QueryCard.of(systems, report, data).browser
+    scores, ranks = systems["trees"].predict(data), systems["trees"].rank(data)
+    contributions = systems["trees"].model_.contributions(data)[:, :-1]
+    for query in browser.queries:
+        rows = np.flatnonzero(data.qid == query.id)
+        assert (query.n_documents, query.n_relevant) == (len(rows), (data.y[rows] > 0).sum())
+        assert query.documents == [f"row{row + 1}" for row in rows]
+        assert query.ranks[0] == ranks[rows].tolist()
+        assert query.ranks[1] == list(range(1, len(rows) + 1))
+        first = query.lists[0][0]
+        row = rows[first.document]
+        assert (ranks[row], first.score) == (1, scores[row])
+        relative = contributions[row] - contributions[rows].mean(axis=0)
+        for moved in first.moved:
+            assert moved.contribution == pytest.approx(relative[moved.feature])
+            assert moved.value == data.X[row, moved.feature]
+        assert query.lists[1][0].moved == ()

@@ -1,0 +1,44 @@
+"""The result of a tuning as text and tables."""
+
+from dataclasses import replace
+
+import pytest
+
+import rankwright as rw
+from auto.small_run import small_data
+from rankwright.rankers.parameters.spelling import spelled
+
+
+@pytest.fixture(scope="module")
+def tuning():
+    grid = {"max_leaves": [2, 4, 8, 16], "learning_rate": [0.05, 0.1, 0.2]}
+    return rw.tune(rw.LambdaMART(rounds=2, min_documents=2, n_jobs=1), small_data(), grid=grid)
+
+
+def test_trials_are_listed_the_best_first(tuning):
+    best, everything = tuning.tables
+    assert (len(best.rows), len(everything.rows)) == (10, 12)
+    assert everything.folded == "All 12 trials"
+    values = [row[1] for row in everything.rows]
+    assert values == sorted((trial.value for trial in tuning.trials), reverse=True)
+    assert best.rows[0][0] == tuning.best.number + 1
+
+
+def test_text_says_the_choice_and_the_selection_bias(tuning):
+    text = str(tuning)
+    assert text.startswith(tuning.summary)
+    for name, value in tuning.best.parameters.items():
+        assert name in text
+        assert spelled(value) in text
+    assert "selection bias, from choosing the best of 12 complete trials" in text
+    assert "12 trials: 12 complete." in text
+
+
+def test_every_parameter_has_a_chart(tuning):
+    captions = [figure.caption for figure in tuning.figures]
+    assert captions[-2:] == ["max_leaves", "learning_rate"]
+    assert tuning.charts[-1].description == "ndcg@10 of 12 trials by learning_rate."
+
+
+def test_a_search_that_ended_early_says_so(tuning):
+    assert "The search ended early: time limit." in str(replace(tuning, ended="time limit"))
