@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rankwright.base.arrays import Doubles
+    from rankwright.base.arrays import Doubles, Integers
     from rankwright.data.groups import QueryGroups
 
 ONE_LABEL = "a single label"
 
 
-def relevant_documents(labels: Doubles, groups: QueryGroups) -> NDArray[np.int64]:
+def relevant_documents(labels: Doubles, groups: QueryGroups) -> Integers:
     """Return the number of relevant documents of each query: those with a label of at least 1."""
     if not len(groups):
         return np.zeros(0, dtype=np.int64)
@@ -91,7 +91,7 @@ def any_of(reasons: dict[str, NDArray[np.bool_]], n_queries: int) -> NDArray[np.
     return np.asarray(np.logical_or.reduce([np.zeros(n_queries, dtype=bool), *reasons.values()]))
 
 
-def told(dropped: Mapping[str, int]) -> str:
+def reasons_in_words(dropped: Mapping[str, int]) -> str:
     """Return in words how many queries were dropped, and why; empty if no reason was asked for."""
     return ", ".join(f"{counted(number, 'query')} with {reason}" for reason, number in dropped.items())
 

@@ -76,7 +76,7 @@ class Service:
 
     async def scores(self, exchange: Exchange, model: ServedModel, X: Floats) -> Doubles:
         """Return the scores of the documents of a request."""
-        exchange.model, exchange.n_documents = model, len(X)
+        exchange.model, exchange.n_documents = model.source.reference, len(X)
         if model.work(len(X)) > INLINE:
             scores = await self.in_thread(model.scores, X)
         else:

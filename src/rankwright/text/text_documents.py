@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class TextSource:
-    """The source of documents: a snapshot of the index, the weights of its fields, and the terms of the queries."""
+    """The source of documents: a snapshot of the index, the weights of its fields, the terms of the queries."""
 
     snapshot: Snapshot
     weights: Mapping[str, float]

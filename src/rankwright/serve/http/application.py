@@ -235,7 +235,7 @@ class Application:
             status=status,
             ms=round(seconds * 1e3, 3),
             bytes=exchange.size,
-            model=None if exchange.model is None else exchange.model.source.reference,
+            model=exchange.model,
             documents=exchange.n_documents,
         )
 

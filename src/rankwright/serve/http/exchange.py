@@ -14,8 +14,6 @@ import msgspec
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from rankwright.serve.models.loaded_models import ServedModel
-
 JSON = "application/json"
 REQUEST_ID = re.compile(rb"[A-Za-z0-9._:-]{1,128}")
 CLOSE = (b"connection", b"close")
@@ -78,7 +76,7 @@ class Exchange:
         self.headers: dict[bytes, bytes] = dict(scope["headers"])
         self.id = self._request_id()
         self.is_reading = False
-        self.model: ServedModel | None = None
+        self.model: str | None = None
         self.n_documents: int | None = None
         self.size = 0
         self._query: bytes = scope["query_string"]

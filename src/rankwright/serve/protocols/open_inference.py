@@ -15,7 +15,7 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 
 from rankwright.base.errors import InputError
 from rankwright.base.version import __version__
-from rankwright.data.feature_matrix import checked_features
+from rankwright.data.input_arrays import checked_features
 from rankwright.serve.http import health
 from rankwright.serve.http.exchange import JSON, Decoder, Response
 from rankwright.serve.http.request_bodies import in_model_order, lists_as_matrix, require_type

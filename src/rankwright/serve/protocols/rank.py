@@ -78,7 +78,7 @@ async def rank(service: Service, exchange: Exchange) -> Response:
 async def explain(service: Service, exchange: Exchange) -> Response:
     """Return the contributions of features to the score of each document."""
     request, model, X = await read_documents(service, exchange, _explain_request)
-    exchange.model, exchange.n_documents = model, len(X)
+    exchange.model, exchange.n_documents = model.source.reference, len(X)
     return await service.in_thread(_explained, Asked(request, model, X))
 
 
@@ -149,7 +149,7 @@ async def _interleaved(
     """Return the interleaved ranking of two models."""
     request, model, X = asked
     others = await service.scores(exchange, rival, for_other_model(X, model, rival))
-    exchange.model = model
+    exchange.model = model.source.reference
     draft = team_draft(order_of(scores), order_of(others), flip)
     top = _count(request.top)
     order, teams = draft.order[:top], draft.teams[:top]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import chain
-from typing import TYPE_CHECKING, Any, BinaryIO, Protocol
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from rankwright.base.errors import InputError
 from rankwright.base.files import write_whole
 from rankwright.text.analyser import Analyser, words_by
 from rankwright.text.index.array_files import ArrayWriter
-from rankwright.text.index.checks import checked_document
+from rankwright.text.index.checks import IndexedDocument, checked_document
 from rankwright.text.index.manifest import Manifest, SegmentEntry
 from rankwright.text.index.segments import Segment, SegmentField, TextColumn, joint_vocabulary, vocabulary_scopes
 
@@ -26,15 +26,6 @@ BATCH_DOCUMENTS = 4096
 BATCH_CHARACTERS = 1 << 23
 MOST_WORDS = 1 << 31  # in a segment, whose positions have 32 bits
 BYTES_PER_WORD = 16  # of memory: a word before it is inverted, its position, and its share of a posting
-
-
-class IndexedDocument(Protocol):
-    """A document to index, such as `TextDocument`."""
-
-    @property
-    def id(self) -> str: ...
-    @property
-    def fields(self) -> Mapping[str, str]: ...
 
 
 class Building:

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from itertools import chain, islice
 from operator import index as as_integer
 from os import PathLike
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -20,9 +20,16 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
-    from rankwright.text.index.building import IndexedDocument
-
 FIRST_DOCUMENTS = 100  # by default they decide which fields are indexed
+
+
+class IndexedDocument(Protocol):
+    """A document to index, such as `TextDocument`."""
+
+    @property
+    def id(self) -> str: ...
+    @property
+    def fields(self) -> Mapping[str, str]: ...
 
 
 def require_free(folder: Path) -> None:

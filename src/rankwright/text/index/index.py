@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from rankwright.text.analyser import Analysis
-    from rankwright.text.index.building import IndexedDocument
+    from rankwright.text.index.checks import IndexedDocument
     from rankwright.text.index.segments import SegmentField
     from rankwright.text.index.snapshot import SearchResults
     from rankwright.text.retrieval import RetrievalModel

@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from rankwright.base.errors import InputError
+from rankwright.data.readers.judgements import unpadded
 from rankwright.text.collections.formats.records import Format, Options, Record, read_lines, require_short
 
 if TYPE_CHECKING:
@@ -37,11 +38,6 @@ def read_smart(path: Path, options: Options) -> Iterator[Record]:
             require_short(where, size)
     if where:
         yield _record(where, lines)
-
-
-def unpadded(number: str) -> str:
-    """Return an id without the zeros before a number: `.I 001` and `.I 1` are the same."""
-    return (number.lstrip("0") or "0") if number.isascii() and number.isdigit() else number
 
 
 def _mark(line: str) -> tuple[str, str] | None:

@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from rankwright.base.errors import InputError, MissingPackageError
-from rankwright.data.readers.text_blocks import MAX_LINE_BYTES
+from rankwright.data.readers.text_files import MAX_LINE_BYTES
 from rankwright.data.tables import first_line
 from rankwright.text.collections.formats.records import (
     DOCUMENT_IDS,
