@@ -13,7 +13,7 @@ import numpy as np
 
 from rankwright import _native
 from rankwright.base.arrays import sealed
-from rankwright.base.errors import InputError, MissingPackageError
+from rankwright.base.errors import InputError, MissingPackageError, parameter
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -80,7 +80,7 @@ class Analyser:
         if type(self.lowercase) is not bool:
             raise InputError(f"lowercase must be true or false, not {self.lowercase!r}.")
         if type(self.min_length) is not int or self.min_length < 1:
-            raise InputError(f"min_length must be a positive integer, not {self.min_length!r}.")
+            raise InputError(f"{parameter('min_length')} must be a positive integer, not {self.min_length!r}.")
         object.__setattr__(self, "stop_words", _checked_stop_words(self.stop_words))
         if self.stemmer is not None:
             _stemmer(self.stemmer)
@@ -188,7 +188,7 @@ def _checked_stop_words(given: Any) -> str | frozenset[str] | None:
         return given
     if isinstance(given, Collection) and all(isinstance(word, str) for word in given):
         return frozenset(given)
-    raise InputError(f"stop_words must be a language, a list of words or None, not {given!r}.")
+    raise InputError(f"{parameter('stop_words')} must be a language, a list of words or None, not {given!r}.")
 
 
 class _Stemmers(threading.local):

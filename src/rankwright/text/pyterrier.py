@@ -64,7 +64,7 @@ class Features(pt.Transformer):  # type: ignore[misc]
     Parameters
     ----------
     features : FeatureSet
-        The features; `features.names(index)` has the name of each place of the arrays.
+        The features; `features.names(index)` has the name of each column of the arrays.
     index : Index
         The documents.
     """

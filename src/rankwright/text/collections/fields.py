@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
-from rankwright.base.errors import InputError
+from rankwright.base.errors import InputError, parameter
 from rankwright.base.wording import listed
 
 if TYPE_CHECKING:
@@ -24,13 +24,15 @@ def checked_choice(fields: Mapping[str, str] | Sequence[str] | None) -> dict[str
     if fields is None:
         return None
     if isinstance(fields, str):
-        raise InputError(f"fields must be a list of names or a mapping, such as [{fields!r}], not {fields!r}.")
+        raise InputError(
+            f"{parameter('fields')} must be a list of names or a mapping, such as [{fields!r}], not {fields!r}."
+        )
     choice = dict(fields) if isinstance(fields, Mapping) else {name: name for name in fields}
     if not choice:
-        raise InputError("fields must name at least one field.")
+        raise InputError(f"{parameter('fields')} must name at least one field.")
     for name in chain(choice, choice.values()):
         if not isinstance(name, str) or not name:
-            raise InputError(f"fields must be names, not {name!r}.")
+            raise InputError(f"{parameter('fields')} must be names, not {name!r}.")
     return choice
 
 
@@ -40,7 +42,9 @@ def id_name(record: Record, names: Sequence[str]) -> str:
         if name in record.fields:
             return name
     wanted = repr(names[0]) if len(names) == 1 else listed(names)
-    raise InputError(f"{record.where}: no id: expected a field {wanted}, found {_found(record)}; pass id=.")
+    raise InputError(
+        f"{record.where}: no id: expected a field {wanted}, found {_names(record)}; pass {parameter('id')}."
+    )
 
 
 def id_of(record: Record, name: str) -> str:
@@ -94,7 +98,9 @@ def text_fields(
         }
         has_text = has_text or bool(texts)
         if not has_text and number == len(first):
-            raise InputError(f"{record.where}: none of {_found(record)} holds text; name some with fields=.")
+            raise InputError(
+                f"{record.where}: none of {_names(record)} holds text; name some with {parameter('fields')}."
+            )
         yield record, texts
 
 
@@ -131,10 +137,10 @@ def _fields_of_numbers(records: Sequence[Record]) -> set[str]:
 def _require_all(absent: Mapping[str, None], record: Record) -> None:
     if absent:
         name = next(iter(absent))
-        raise InputError(f"{record.where}: no field {name!r} here or before; the fields are {_found(record)}.")
+        raise InputError(f"{record.where}: no field {name!r} here or before; the fields are {_names(record)}.")
 
 
-def _found(record: Record) -> str:
+def _names(record: Record) -> str:
     return ", ".join(map(repr, record.fields)) or "none"
 
 

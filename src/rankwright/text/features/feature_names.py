@@ -12,7 +12,7 @@ import re
 from dataclasses import fields as fields_of
 from typing import TYPE_CHECKING, Any
 
-from rankwright.base.errors import InputError
+from rankwright.base.errors import InputError, parameter
 from rankwright.base.wording import nearest
 from rankwright.text.features.definitions import ADARANK_2007, ALL_FIELDS, FAMILIES, FEATURES, TABLE_2
 from rankwright.text.retrieval import model_of
@@ -101,7 +101,7 @@ def checked_features(given: Any) -> list[str] | str | None:
         return given  # type: ignore[no-any-return]
     names = [given] if isinstance(given, str) else given
     if not isinstance(names, list | tuple) or not all(isinstance(name, str) for name in names):
-        raise InputError(f"features must be names of features or families, not {given!r}.")
+        raise InputError(f"{parameter('features')} must be names of features or families, not {given!r}.")
     if ADARANK_2007 in names:
         raise InputError(f"{ADARANK_2007!r} stands alone: give features={ADARANK_2007!r}.")
     return [*names]
@@ -113,7 +113,9 @@ def chosen_fields(given: Sequence[str] | None, of_index: Sequence[str]) -> tuple
         return tuple(of_index)
     fields = (given,) if isinstance(given, str) else tuple(given)
     if not fields or len({*fields}) < len(fields):
-        raise InputError(f"fields must name at least one field of the index, each once, not {given!r}.")
+        raise InputError(
+            f"{parameter('fields')} must name at least one field of the index, each once, not {given!r}."
+        )
     for field in fields:
         if field not in of_index:
             raise InputError(f"The index has no field {field!r}; it has {', '.join(of_index)}.")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from rankwright.base.errors import InputError
+from rankwright.base.errors import InputError, parameter
 from rankwright.base.wording import counted, metric_value
 from rankwright.data.readers.trec import Judgements
 from rankwright.reports.blocks import Text
@@ -134,7 +134,7 @@ def judged_features(
 ) -> JudgedFeatures:
     """Return judged documents with features; see `FeatureSet.judged`."""
     if unjudged not in (IRRELEVANT, DROP):
-        raise InputError(f"unjudged must be 'irrelevant' or 'drop', not {unjudged!r}.")
+        raise InputError(f"{parameter('unjudged')} must be 'irrelevant' or 'drop', not {unjudged!r}.")
     if not isinstance(judgements, Judgements):
         raise InputError(f"judgements must be Judgements, see read_judgements, not {type(judgements).__name__}.")
     known, coverage = known_judgements(judgements, queries=queries, documents=_KnownDocuments(index, judgements))

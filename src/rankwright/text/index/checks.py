@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from rankwright.base.errors import InputError
+from rankwright.base.errors import InputError, parameter
 from rankwright.text.index.manifest import NAME, is_manifest
 from rankwright.text.retrieval import LARGEST, AbsoluteDiscounting, RetrievalModel
 
@@ -104,7 +104,9 @@ def checked_weights(fields: Mapping[str, float] | Sequence[str]) -> dict[str, fl
     named = [fields] if isinstance(fields, str) else fields
     weights = dict(named) if isinstance(named, Mapping) else dict.fromkeys(named, 1.0)
     if not weights or not all(isinstance(name, str) and name for name in weights):
-        raise InputError(f"fields must be names of fields, or a mapping from names to weights, not {fields!r}.")
+        raise InputError(
+            f"{parameter('fields')} must be names of fields, or a mapping from names to weights, not {fields!r}."
+        )
     for name, weight in weights.items():
         is_number = isinstance(weight, int | float | np.number) and not isinstance(weight, bool)
         if not (is_number and 0 <= weight <= LARGEST):
@@ -160,7 +162,7 @@ def checked_ids(ids: Any) -> list[str]:
 def checked_memory(memory: Any) -> int:
     """Return a number of bytes."""
     if isinstance(memory, bool) or not isinstance(memory, int | np.integer) or memory < 1:
-        raise InputError(f"memory must be a positive number of bytes, not {memory!r}.")
+        raise InputError(f"{parameter('memory')} must be a positive number of bytes, not {memory!r}.")
     return int(memory)
 
 

@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rankwright.base.errors import InputError
+from rankwright.base.errors import InputError, parameter
 from rankwright.base.files import open_bytes
 from rankwright.base.wording import listed
 from rankwright.text.collections.formats import jsonl, smart, table, trec
@@ -68,7 +68,7 @@ FIRST_BYTES = 1 << 16
 def checked_format(name: str, formats: Mapping[str, Format]) -> str:
     """Return the name of a format, which must be known."""
     if name not in formats:
-        raise InputError(f"format must be {listed(formats)}, not {name!r}.")
+        raise InputError(f"{parameter('format')} must be {listed(formats)}, not {name!r}.")
     return name
 
 
@@ -79,7 +79,9 @@ def format_of_file(path: Path, formats: Mapping[str, Format], *, otherwise: str 
     if known is None and beginning.lstrip()[:1] == b"[":
         raise InputError(f"{path} is a JSON array: write one object per line instead.")
     if known is None:
-        raise InputError(f"{path} has no format that is recognised: say which, as in format={listed(formats)}.")
+        raise InputError(
+            f"{path} has no format that is recognised: give {parameter('format')}: {listed(formats)}."
+        )
     return known
 
 

@@ -6,7 +6,7 @@ import codecs
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from rankwright.base.errors import InputError
+from rankwright.base.errors import InputError, parameter
 from rankwright.base.files import open_bytes
 from rankwright.data.readers.text_files import MAX_LINE_BYTES
 
@@ -105,5 +105,7 @@ def checked_encoding(encoding: str) -> str:
     except (LookupError, UnicodeError, TypeError):
         usable = False
     if not usable:
-        raise InputError(f"encoding must be one that extends ASCII, such as utf-8 or latin-1, not {encoding!r}.")
+        raise InputError(
+            f"{parameter('encoding')} must be one that extends ASCII, such as utf-8 or latin-1, not {encoding!r}."
+        )
     return encoding
