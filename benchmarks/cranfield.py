@@ -119,7 +119,7 @@ def read(folder: Path, index: Path) -> Collection:
     return Collection(
         rw.text.Index.build(documents, index),
         rw.text.read_queries(folder / "cran.qry", ids="place"),
-        rw.text.read_judgements(folder / "cranqrel", grades=rw.text.CRANFIELD_GRADES),
+        rw.read_judgements(folder / "cranqrel", grades=rw.CRANFIELD_GRADES),
     )
 
 

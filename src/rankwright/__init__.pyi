@@ -23,10 +23,11 @@ from .data.readers.fold_folders import read_fold as read_fold
 from .data.readers.frames import from_arrow as from_arrow
 from .data.readers.frames import from_pandas as from_pandas
 from .data.readers.frames import from_polars as from_polars
+from .data.readers.judgements import CRANFIELD_GRADES as CRANFIELD_GRADES
+from .data.readers.judgements import read_judgements as read_judgements
 from .data.readers.letor import read_letor as read_letor
 from .data.readers.letor import write_letor as write_letor
 from .data.readers.parquet import read_parquet as read_parquet
-from .data.readers.trec import read_judgements as read_judgements
 from .data.readers.trec import read_run as read_run
 from .data.readers.trec import write_run as write_run
 from .data.splitting import concat as concat
@@ -45,9 +46,9 @@ from .interop.exporters.export import export as export
 from .interop.loading import load as load
 from .interop.loading import load_model as load_model
 from .metrics import bounds as bounds
+from .models.model_file import save as save
 from .models.score_table import scores_frame as scores_frame
 from .models.scorer import Scorer as Scorer
-from .models.store import save as save
 from .rankers.adaboost_mh import AdaBoostMH as AdaBoostMH
 from .rankers.adarank import AdaRank as AdaRank
 from .rankers.bm25 import BM25Ranker as BM25Ranker

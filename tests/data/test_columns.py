@@ -116,14 +116,14 @@ def test_names_in_messages_are_short_and_printable():
         (
             "qid",
             "query_id",
-            "There is no column 'qid'; if it is 'query_id', pass qid='query_id' (--qid query_id).",
+            "There is no column 'qid'; if it is 'query_id', pass it as qid.",
         ),
-        ("qid", "Query", "There is no column 'qid'; if it is 'Query', pass qid='Query' (--qid Query)."),
-        ("qid", "QID", "There is no column 'qid'; if it is 'QID', pass qid='QID' (--qid QID)."),
+        ("qid", "Query", "There is no column 'qid'; if it is 'Query', pass it as qid."),
+        ("qid", "QID", "There is no column 'qid'; if it is 'QID', pass it as qid."),
         (
             "label",
             "relevance",
-            "There is no column 'label'; if it is 'relevance', pass label='relevance' (--label relevance). If",
+            "There is no column 'label'; if it is 'relevance', pass it as label. If",
         ),
     ],
 )

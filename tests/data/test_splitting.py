@@ -95,7 +95,7 @@ def test_a_seed_is_an_integer(seed):
 
 
 def test_parts_are_joined_one_by_one():
-    with pytest.raises(InputError, match=r"concat takes the parts one by one, as in concat\(one, other\)"):
+    with pytest.raises(InputError, match=r"concat takes the parts one by one, as in concat\(first, second\)"):
         concat([collection(), collection()])
 
 

@@ -590,16 +590,16 @@ def test_linear_models_of_engines():
 
 def test_remarks_say_what_differs(tmp_path):
     path = tmp_path / "my-model.json"
-    assert rw.export(STUMP.scaled(-1.0), path, format="elasticsearch-ltr", non_negative=True) == (
+    assert rw.export(STUMP.scaled(-1.0), path, format="elasticsearch-ltr", non_negative=True).remarks == (
         "The model has no names of features; they are called feature1 to feature3.",
         f"Scores are higher by {0.1 * 3.0!r}, so that none is negative.",
     )
     assert json.loads(path.read_text())["model"]["name"] == "my_model"
     named = LINEAR.described(feature_names=["a", "b", "c"])
-    assert rw.export(named, path, format="solr") == (
+    assert rw.export(named, path, format="solr").remarks == (
         "Scores are lower by the intercept, 0.25; the order is the same.",
     )
-    assert rw.export(STUMP.described(feature_names=["a", "b", "c"]), path, format="solr") == (
+    assert rw.export(STUMP.described(feature_names=["a", "b", "c"]), path, format="solr").remarks == (
         'Features that may be missing need "defaultValue": "NaN" in the feature store.',
     )
 

@@ -1,10 +1,14 @@
+"""A plain function as a metric."""
+
 import pickle
 from dataclasses import dataclass
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import rankwright as rw
 from rankwright.base.errors import InputError
 from rankwright.metrics import (
     AP,
@@ -14,6 +18,7 @@ from rankwright.metrics import (
     RR,
     WTA,
     Discount,
+    FunctionMetric,
     Gain,
     KendallTau,
     MeanNDCG,
@@ -22,10 +27,11 @@ from rankwright.metrics import (
     Precision,
     Recall,
     Ties,
+    as_metric,
+    as_metrics,
     parse,
     parse_metrics,
 )
-from rankwright.metrics.parse import as_metrics
 
 common = {"ties": st.sampled_from(Ties), "empty": st.none() | st.floats(-1, 1)}
 cut = st.none() | st.integers(1, 100)
@@ -132,3 +138,96 @@ def test_repr_is_short_and_makes_the_same_metric_again(metric, text):
     assert repr(metric) == repr(twin) == text
     assert eval(repr(metric)) == metric == twin
     assert str(twin) == str(metric)
+
+
+def linear_dcg(labels):
+    """DCG of labels; NaN if every order has the same value."""
+    if labels.min() == labels.max():
+        return np.nan
+    return np.sum(labels / np.log2(np.arange(len(labels)) + 2))
+
+
+def sorts_in_place(labels):
+    labels.sort()
+    return float(labels[-1])
+
+
+def judged(seed=0, n_queries=6):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n_queries * 6, 3)).astype(np.float32)
+    return rw.RankingData(X, np.clip(np.round(X[:, 0] + 1), 0, 3), np.repeat(np.arange(n_queries), 6))
+
+
+def test_a_function_measures_what_the_metric_of_the_same_formula_measures():
+    data = judged()
+    scores = np.round(data.X[:, 1])  # with ties
+    found, expected = FunctionMetric(linear_dcg), DCG(gain=Gain.LINEAR)
+    assert found(data.y, scores, data.qid) == pytest.approx(expected(data.y, scores, data.qid), rel=1e-12)
+    report = rw.evaluate(scores, data, metrics=[linear_dcg, "ndcg@10"])
+    assert report.metrics == ("linear_dcg", "ndcg@10")
+    assert report.mean("scores", "linear_dcg") == found(data.y, scores, data.qid)
+
+
+def test_its_name_options_and_copies():
+    one = as_metric(linear_dcg)
+    assert (str(one), one.name, repr(one)) == ("linear_dcg", "linear_dcg", "FunctionMetric()")
+    assert str(FunctionMetric(linear_dcg, ties=Ties.WORST)) == "linear_dcg(ties=worst)"
+    assert one == FunctionMetric(linear_dcg)
+    assert hash(one) == hash(FunctionMetric(linear_dcg))
+    assert pickle.loads(pickle.dumps(one)) == one
+    assert str(as_metric(lambda labels: labels[0])) == "lambda"
+
+
+def test_a_function_may_change_its_labels():
+    data = judged()
+    before = data.y.copy()
+    assert FunctionMetric(sorts_in_place)(data.y, data.X[:, 0], data.qid) == np.mean(
+        [data.y[rows].max() for rows in data.groups]
+    )
+    np.testing.assert_array_equal(data.y, before)
+
+
+def test_rankers_and_everything_that_measures_take_a_function():
+    train, test = judged(1), judged(2)
+    as_value = rw.LambdaMART(FunctionMetric(linear_dcg), rounds=2, n_jobs=1).fit(train, validation=test)
+    ranker = rw.LambdaMART(linear_dcg, rounds=2, n_jobs=1).fit(train, validation=test)
+    assert ranker.get_params()["metric"] is linear_dcg
+    assert ranker.model_.about["parameters"]["metric"] == "linear_dcg"
+    np.testing.assert_array_equal(ranker.predict(test), as_value.predict(test))
+    assert ranker.score(test) == FunctionMetric(linear_dcg)(test.y, ranker.predict(test), test.qid)
+    assert rw.AdaRank(metric=lambda labels: labels[0] / 3, rounds=2).fit(train).score(test) <= 1
+    mix = rw.blend(ranker, test.X[:, 1], on=test, metric=linear_dcg)
+    assert str(mix.metric) == "linear_dcg"
+    assert rw.permutation_importance(ranker, test, metric=linear_dcg, repeats=1).metric == "linear_dcg"
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        (NDCG, r"A metric must be a Metric such as NDCG\(\), its name such as 'ndcg@10', or a function"),
+        (5, r"A metric must be a Metric such as NDCG\(k=10\), its name .* not 5\."),
+        (None, "A metric must be a Metric"),
+    ],
+)
+def test_what_is_no_metric_is_refused(given, sentence):
+    with pytest.raises(InputError, match=sentence):
+        as_metric(given)
+    with pytest.raises(InputError, match="A metric must be a"):
+        rw.evaluate([1.0, 2.0], ([[1.0], [2.0]], [0, 1], [1, 1]), metrics=[given])
+
+
+def test_a_function_that_returns_no_number_is_refused():
+    with pytest.raises(InputError, match=r"The metric lambda must return a number, not 'high'\."):
+        as_metric(lambda _: "high")([0, 1], [1, 2])
+
+
+def test_metrics_in_every_form():
+    assert as_metrics("NDCG@10, map") == [NDCG(k=10), AP()]
+    assert as_metrics(AP()) == [AP()]
+    assert as_metrics(("precision@5", "RR", NDCG())) == as_metrics("p@5,mrr,ndcg")
+    assert as_metrics(linear_dcg) == [FunctionMetric(linear_dcg)]
+    with pytest.raises(InputError, match="There is nothing to measure: give at least one metric"):
+        as_metrics([])
+    with pytest.raises(InputError, match="Two metrics are called lambda; give their functions different names"):
+        as_metrics([lambda labels: labels[0], lambda labels: labels[1]])
+    assert len(as_metrics(["map", "map"])) == 2

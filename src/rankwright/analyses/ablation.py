@@ -12,10 +12,9 @@ import numpy as np
 from rankwright.analyses.out_of_fold_fits import Fitting, Variant, first_train, fit_out_of_fold
 from rankwright.base.arrays import sealed
 from rankwright.base.errors import InputError
-from rankwright.base.wording import closest, counted
+from rankwright.base.wording import brief_list, closest, counted
 from rankwright.crossval.folds import count_folds
 from rankwright.crossval.splits import SplitOptions
-from rankwright.data.columns import listed
 from rankwright.evaluation.evaluate import checked_metrics
 from rankwright.metrics.base import mean_over_queries
 from rankwright.metrics.conventions import find_convention
@@ -254,7 +253,7 @@ def _columns(feature: int | str, data: RankingData) -> list[int]:
     matches = matches or [column for column, name in enumerate(names) if fnmatchcase(name, feature)]
     if not matches:
         close = closest(feature, [*names, *categories])
-        hint = f"did you mean {close!r}?" if close else f"there are {listed(names)}."
+        hint = f"did you mean {close!r}?" if close else f"there are {brief_list(names)}."
         raise InputError(f"There is no feature {feature!r} in the data; {hint}")
     return matches
 

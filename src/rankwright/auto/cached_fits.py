@@ -17,7 +17,7 @@ from rankwright.base.fit_cache import Encoding, FitCache
 from rankwright.data.alignment import require_same_number
 from rankwright.data.query_features import standardised
 from rankwright.ensembling.pool import Candidate
-from rankwright.models.store import load, save
+from rankwright.models.model_file import load, save
 
 if TYPE_CHECKING:
     import os

@@ -1,1 +1,1 @@
-"""What every room uses: errors, arrays, threads, memory, files, and the wording of numbers and names."""
+"""Used by every room: errors, arrays, threads, memory, files, and the wording of numbers and names."""

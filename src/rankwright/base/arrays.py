@@ -1,4 +1,4 @@
-"""Names for the types of arrays, and arrays that nobody can write to."""
+"""Aliases of array types, and read-only arrays."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 Doubles: TypeAlias = NDArray[np.float64]
 Floats: TypeAlias = NDArray[np.float32]
+Integers: TypeAlias = NDArray[np.int64]
 Array = TypeVar("Array", bound=NDArray[Any])
 
 
@@ -19,10 +20,10 @@ def sealed(array: Array) -> Array:
 
 
 def frozen(array: Array, given: object = None, *, copy: bool = True) -> Array:
-    """Return the array read-only, as a copy where somebody could still write to its memory.
+    """Return the array read-only, as a copy if its memory is writeable elsewhere.
 
-    `given` is the object that the array was made from: an array converted to another type or layout is new, so
-    that it needs no second copy. Without `copy` the result is a read-only view of that memory.
+    `given` is the object that the array was made from: an array converted to another type or layout is new and
+    needs no second copy. Without `copy` the result is a read-only view of that memory.
     """
     if _is_new(array, given):
         return sealed(array)
@@ -32,7 +33,7 @@ def frozen(array: Array, given: object = None, *, copy: bool = True) -> Array:
 
 
 def _is_new(array: NDArray[Any], given: object) -> bool:
-    """Return whether the array was certainly created from the given object, not taken over."""
+    """Return whether the array certainly does not share the memory of the given object."""
     if isinstance(given, np.ndarray):
         return not np.may_share_memory(array, given)
     return isinstance(given, list | tuple)

@@ -1,8 +1,7 @@
-"""Files: errors in reading become one sentence, and writing is all or nothing."""
+"""Opens files with readable errors, and writes them atomically."""
 
 from __future__ import annotations
 
-import fcntl
 import gzip
 import hashlib
 import os
@@ -18,6 +17,11 @@ from rankwright.base.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from io import BufferedReader
+
+try:
+    import fcntl
+except ModuleNotFoundError:  # Windows, where stale parts stay
+    fcntl = None  # type: ignore[assignment]
 
 
 @contextmanager
@@ -43,11 +47,11 @@ def is_compressed(path: str | os.PathLike[str]) -> bool:
 
 @contextmanager
 def write_whole(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
-    """Open a binary file that replaces the target once it is complete and on disk; an exception changes nothing.
+    """Open a binary file that replaces the target once it is complete and on disk.
 
-    The file gets the permissions that a plain `open` would give it, and a symbolic link is followed. Until then
-    the content is in a hidden `.part` file in the same folder. The process keeps it locked; if the process is
-    killed, the next write to the same target finds the file unlocked and removes it.
+    After an exception the target is unchanged. The file gets the permissions that a plain `open` would give it. A
+    symbolic link is followed. Until then the content is in a hidden `.part` file in the same folder, which the
+    process keeps locked. If the process is killed, the next write to the same target removes that file.
     """
     target = Path(path).resolve()
     part = None
@@ -81,8 +85,8 @@ def _new_part(target: Path) -> tuple[Path, int]:
     while True:
         part = target.with_name(_part_name(target, secrets.token_hex(8)))
         descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
-        with suppress(OSError):  # a file system without locks: nobody will remove the part, dead or alive
-            fcntl.flock(descriptor, fcntl.LOCK_EX)
+        with suppress(OSError):  # without locks, a stale part is never removed
+            lock_file(descriptor)
         if os.fstat(descriptor).st_nlink > 0:
             return part, descriptor
         os.close(descriptor)  # another writer removed it before it was locked
@@ -94,10 +98,17 @@ def _remove_stale_parts(target: Path) -> None:
         with suppress(OSError):
             descriptor = os.open(part, os.O_RDWR)
             try:
-                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                lock_file(descriptor, wait=False)
                 part.unlink()
             finally:
                 os.close(descriptor)
+
+
+def lock_file(descriptor: int, *, wait: bool = True) -> None:
+    """Lock a file for this process; OSError if that cannot be done."""
+    if fcntl is None:
+        raise OSError("this system has no file locks")
+    fcntl.flock(descriptor, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
 def _mode_of(target: Path) -> int | None:

@@ -1,4 +1,4 @@
-"""Determines the memory that this process can still allocate."""
+"""The memory that this process can still allocate."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def _container_bytes(root: Path = Path("/sys/fs/cgroup")) -> int | None:
 def _number_after(word: str, path: Path) -> int | None:
     """Return the number after a word at the start of a line, or None if there is no such file or number."""
     try:
-        found = re.search(rf"^{word}\s*([0-9]+)\b", path.read_text(), flags=re.MULTILINE)
+        match = re.search(rf"^{word}\s*([0-9]+)\b", path.read_text(), flags=re.MULTILINE)
     except OSError:
         return None
-    return None if found is None else int(found[1])
+    return None if match is None else int(match[1])

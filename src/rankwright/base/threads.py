@@ -1,4 +1,4 @@
-"""Determines the number of threads that this process may use."""
+"""The number of threads that this process may use."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from operator import index
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rankwright.base.errors import InputError
+from rankwright.base.errors import InputError, parameter
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,7 +29,7 @@ def resolve_threads(n_jobs: SupportsIndex | None) -> int:
     if count == -1:
         return available_threads()
     if count < 1:
-        raise InputError(f"n_jobs must be None, -1 or a positive integer, not {n_jobs!r}.")
+        raise InputError(f"{parameter('n_jobs')} must be None, -1 or a positive integer, not {n_jobs!r}.")
     return min(count, MOST_THREADS)
 
 

@@ -1,4 +1,4 @@
-"""The wording of numbers, names and lists: every message, table and page spells them by this module."""
+"""Spells numbers, names and lists for every message, table and page."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 UNKNOWN = "-"
+SHOWN_NAMES = 8
+SHOWN_CHARACTERS = 60
 
 
 def counted(number: int, noun: str) -> str:
@@ -23,6 +25,19 @@ def listed(names: Iterable[str]) -> str:
     """Return names to choose from, as in "'csv', 'tsv' or 'jsonl'"."""
     *others, last = (repr(name) for name in names)
     return f"{', '.join(others)} or {last}" if others else last
+
+
+def brief_list(names: Iterable[str]) -> str:
+    """Return names separated by commas; of many only the first."""
+    every = [_shown(name) for name in names]
+    more = len(every) - SHOWN_NAMES
+    return ", ".join(every) if more <= 1 else f"{', '.join(every[:SHOWN_NAMES])} and {more} more"
+
+
+def _shown(name: str) -> str:
+    """Return a name for a message: shortened, and without control characters, for a file may hold anything."""
+    short = name if len(name) <= SHOWN_CHARACTERS else f"{name[: SHOWN_CHARACTERS - 3]}..."
+    return short if short.isprintable() else repr(short)[1:-1]
 
 
 def closest(name: str, known: Iterable[str], *, cutoff: float = 0.6) -> str | None:

@@ -8,7 +8,7 @@ import numpy as np
 
 from rankwright.cards.query_browser import MOST_SYSTEMS, chosen_queries, of_rows
 from rankwright.data.dataset import RankingData
-from rankwright.data.readers.trec import Judgements, Run, pairs
+from rankwright.data.readers.trec import Judgements, Run
 from rankwright.evaluation.ranked_lists import judgements_of
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def browsable(systems: Mapping[str, Any], report: Report, data: RankingData | Ju
         return _of_runs(runs, report, judgements_of(data))
     if isinstance(data, Judgements):  # scores of judged documents
         data = _without_features(data.qid, data.document_ids, data.labels)
-    named = {pair: row for row, pair in enumerate(pairs(judgements_of(data)))} if runs else {}
+    named = {pair: row for row, pair in enumerate(judgements_of(data).pairs())} if runs else {}
     scored = {name: _scores(system, named) if name in runs else system for name, system in kept.items()}
     rows = np.flatnonzero(np.isin(data.qid.astype(np.str_), list(map(str, report.queries))))
     if len(rows) < len(data):
@@ -59,12 +59,12 @@ def _of_runs(runs: Mapping[str, Run], report: Report, judgements: Judgements) ->
     queries = {str(report.queries[query]) for query in chosen}
     labels = {
         pair: label
-        for pair, label in zip(pairs(judgements), judgements.labels.tolist(), strict=True)
+        for pair, label in zip(judgements.pairs(), judgements.labels.tolist(), strict=True)
         if pair[0] in queries
     }
     n_judged = len(labels)
     for run in runs.values():
-        labels |= {pair: 0.0 for pair in pairs(run) if pair[0] in queries and pair not in labels}
+        labels |= {pair: 0.0 for pair in run.pairs() if pair[0] in queries and pair not in labels}
     named = {pair: row for row, pair in enumerate(labels)}
     ids, documents = zip(*labels, strict=True)
     data = _without_features(np.array(ids), np.array(documents, dtype=object), np.array([*labels.values()]))
@@ -75,7 +75,7 @@ def _of_runs(runs: Mapping[str, Run], report: Report, judgements: Judgements) ->
 def _scores(run: Run, named: Mapping[tuple[str, str], int]) -> Doubles:
     """Return a run's score of each named document; minus infinity for those that it did not retrieve."""
     scores = np.full(len(named), -np.inf)
-    for pair, score in zip(pairs(run), run.scores.tolist(), strict=True):
+    for pair, score in zip(run.pairs(), run.scores.tolist(), strict=True):
         row = named.get(pair)
         if row is not None:
             scores[row] = score

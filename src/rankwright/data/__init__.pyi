@@ -14,13 +14,14 @@ from .readers.fold_folders import read_fold as read_fold
 from .readers.frames import from_arrow as from_arrow
 from .readers.frames import from_pandas as from_pandas
 from .readers.frames import from_polars as from_polars
+from .readers.judgements import CRANFIELD_GRADES as CRANFIELD_GRADES
+from .readers.judgements import read_judgements as read_judgements
 from .readers.letor import read_letor as read_letor
 from .readers.letor import write_letor as write_letor
 from .readers.parquet import read_parquet as read_parquet
 from .readers.trec import Judgements as Judgements
 from .readers.trec import Run as Run
 from .readers.trec import format_run as format_run
-from .readers.trec import read_judgements as read_judgements
 from .readers.trec import read_run as read_run
 from .readers.trec import write_run as write_run
 from .splitting import concat as concat

@@ -1,19 +1,19 @@
-"""Features put in the order of a model: by name if model and data have names, otherwise by position."""
+"""Puts features in the order of a model: by name if model and data have names, otherwise by position."""
 
 from __future__ import annotations
 
 import warnings
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
 
 from rankwright.base.arrays import sealed
 from rankwright.base.errors import InputError
+from rankwright.base.wording import brief_list, closest
 from rankwright.data.categories import source_columns
-from rankwright.data.columns import DOCUMENT, LABEL, QUERY, listed
+from rankwright.data.columns import DOCUMENT, LABEL, QUERY
 from rankwright.data.dataset import Documents
-from rankwright.data.feature_matrix import checked_features
+from rankwright.data.input_arrays import checked_features
 from rankwright.data.readers.frames import columns_of
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rankwright.base.arrays import Floats
+    from rankwright.base.arrays import Floats, Integers
     from rankwright.data.categories import Category
 
 D = TypeVar("D", bound=Documents)
@@ -74,7 +74,7 @@ def require_same_number(expected: int, given: int) -> None:
 
 
 class NamedColumns(Protocol):
-    """Where the model's columns come from."""
+    """The source of a model's columns."""
 
     @property
     def columns(self) -> Sequence[str]:
@@ -83,7 +83,7 @@ class NamedColumns(Protocol):
 
     def numbers(self, name: str) -> NDArray[Any]: ...
 
-    def codes(self, category: Category) -> NDArray[np.int64]: ...
+    def codes(self, category: Category) -> Integers: ...
 
 
 class _RawTable:
@@ -96,7 +96,7 @@ class _RawTable:
     def numbers(self, name: str) -> NDArray[Any]:
         return self._columns[name].numbers()
 
-    def codes(self, category: Category) -> NDArray[np.int64]:
+    def codes(self, category: Category) -> Integers:
         texts = self._columns[category.name].texts()
         _warn_of_new_values(category, {text for text in texts if text is not None})
         return category.codes(texts)
@@ -108,23 +108,23 @@ class _EncodedTable:
     def __init__(self, data: Documents) -> None:
         assert data.feature_names is not None
         self._X = data.X
-        self._place = {name: place for place, name in enumerate(data.feature_names)}
+        self._column = {name: column for column, name in enumerate(data.feature_names)}
         self._categories = {category.name: category for category in data.categories}
         self.columns = source_columns(data.feature_names, data.categories)
 
     def numbers(self, name: str) -> NDArray[Any]:
         if name in self._categories:
             raise InputError(f"{name!r} holds numbers in the model, but categories in the data.")
-        return self._X[:, self._place[name]]
+        return self._X[:, self._column[name]]
 
-    def codes(self, category: Category) -> NDArray[np.int64]:
+    def codes(self, category: Category) -> Integers:
         if category.name not in self._categories:
             raise InputError(
                 f"{category.name!r} holds categories in the model, but numbers in the data; "
                 "name it in categorical when you read the data."
             )
         own = self._categories[category.name]
-        codes = own.decoded(self._X[:, [self._place[name] for name in own.columns]])
+        codes = own.decoded(self._X[:, [self._column[name] for name in own.columns]])
         _warn_of_new_values(category, {own.values[code] for code in np.unique(codes[codes >= 0])})
         return own.recoded(codes, category)
 
@@ -138,8 +138,8 @@ def _by_name(model: HasFeatures, names: tuple[str, ...], table: NamedColumns) ->
     columns = [made[name] if name in made else table.numbers(name) for name in names]
     with np.errstate(over="ignore"):  # what float32 cannot hold becomes infinite
         X = np.stack(columns, axis=1, dtype=np.float32, casting="unsafe")
-    for place in np.flatnonzero(np.isinf(X).any(axis=0)).tolist():  # refuse what was finite before
-        checked_features(columns[place][:, np.newaxis], [names[place]], allow_infinite=True)
+    for column in np.flatnonzero(np.isinf(X).any(axis=0)).tolist():  # refuse what was finite before
+        checked_features(columns[column][:, np.newaxis], [names[column]], allow_infinite=True)
     return np.ascontiguousarray(X)
 
 
@@ -147,7 +147,7 @@ def _warn_of_new_values(category: Category, values: set[str]) -> None:
     new = sorted(values.difference(category.values))
     if new:
         known = f"The model was not trained on these values of {category.name!r}"
-        warnings.warn(f"{known}, which count as missing: {listed(new)}.", stacklevel=2)
+        warnings.warn(f"{known}, which count as missing: {brief_list(new)}.", stacklevel=2)
 
 
 def _require_columns(needed: Sequence[str], given: Sequence[str]) -> None:
@@ -155,10 +155,10 @@ def _require_columns(needed: Sequence[str], given: Sequence[str]) -> None:
     known, there = set(needed), set(given)
     absent = [name for name in needed if name not in there]
     if absent:
-        near = get_close_matches(absent[0], [name for name in given if name not in known], n=1)
-        hint = f"; did you mean {near[0]!r}?" if near else "."
-        raise InputError(f"The model needs {listed(map(repr, absent))}, which the data do not have{hint}")
-    known |= {LABEL, QUERY, DOCUMENT}  # a frame may well have these besides the features
+        close = closest(absent[0], [name for name in given if name not in known])
+        hint = f"; did you mean {close!r}?" if close else "."
+        raise InputError(f"The model needs {brief_list(map(repr, absent))}, which the data do not have{hint}")
+    known |= {LABEL, QUERY, DOCUMENT}  # a frame often has these besides the features
     extra = [name for name in given if name not in known]
     if extra:
-        warnings.warn(f"The model does not use {listed(extra)}.", stacklevel=2)
+        warnings.warn(f"The model does not use {brief_list(extra)}.", stacklevel=2)

@@ -13,11 +13,11 @@ from rankwright.data.dataset import RankingData
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from rankwright.base.arrays import Doubles
+    from rankwright.base.arrays import Doubles, Integers
     from rankwright.data.dataset import Documents
 
 
-def canonical_rows(data: Documents) -> NDArray[np.int64]:
+def canonical_rows(data: Documents) -> Integers:
     """Return the rows, query by query, in an order that depends only on features and labels.
 
     Random draws, sums and ties in this order do not depend on the order of the input rows, nor on the names of
@@ -33,7 +33,7 @@ def canonical_rows(data: Documents) -> NDArray[np.int64]:
     return np.lexsort((content, query, of_query[query]))
 
 
-def canonical_queries(data: Documents, rows: NDArray[np.int64] | None = None) -> NDArray[np.int64]:
+def canonical_queries(data: Documents, rows: Integers | None = None) -> Integers:
     """Return the numbers of the queries in canonical order; `rows` are the canonical rows, if they are known."""
     of_row = data.groups.query_of_row[canonical_rows(data) if rows is None else rows]
     return np.asarray(of_row[np.sort(np.unique(of_row, return_index=True)[1])])

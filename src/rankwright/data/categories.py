@@ -1,4 +1,4 @@
-"""Categories, such as colours or brands, as numbers; the labels play no part in it."""
+"""Encodes categories, such as colours or brands, as numbers, without using labels."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rankwright.base.arrays import Floats
+    from rankwright.base.arrays import Floats, Integers
 
 MOST_ONE_HOT = 10
 MOST_VALUES = 65_536
@@ -45,7 +45,7 @@ class Category:
     one_hot: bool
 
     def __post_init__(self) -> None:
-        texts = isinstance(self.values, list | tuple) and all(isinstance(one, str) for one in self.values)
+        texts = isinstance(self.values, list | tuple) and all(isinstance(value, str) for value in self.values)
         if not isinstance(self.name, str) or not texts or not isinstance(self.one_hot, bool):
             raise InputError("A category must have a name, a list of texts as values, and be one-hot or not.")
         if not self.one_hot <= len(set(self.values)) == len(self.values) <= MOST_VALUES:
@@ -74,32 +74,32 @@ class Category:
         """Yield the names of the features one by one: all those of a hostile file may not fit in memory."""
         return (f"{self.name}={value}" for value in self.values) if self.one_hot else iter([self.name])
 
-    def codes(self, texts: Sequence[str | None]) -> NDArray[np.int64]:
+    def codes(self, texts: Sequence[str | None]) -> Integers:
         """Return the position of each value in `values`, -1 for a missing or unknown one."""
-        place: dict[str | None, int] = {value: number for number, value in enumerate(self.values)}
-        return np.fromiter((place.get(text, -1) for text in texts), dtype=np.int64, count=len(texts))
+        position: dict[str | None, int] = {value: number for number, value in enumerate(self.values)}
+        return np.fromiter((position.get(text, -1) for text in texts), dtype=np.int64, count=len(texts))
 
-    def encoded(self, codes: NDArray[np.int64]) -> Floats:
+    def encoded(self, codes: Integers) -> Floats:
         """Return the columns of documents whose values have these codes."""
         if not self.one_hot:
             return np.where(codes < 0, np.nan, codes).astype(np.float32)[:, None]
         return np.asarray(codes[:, None] == np.arange(len(self.values)), dtype=np.float32)
 
-    def decoded(self, columns: NDArray[Any]) -> NDArray[np.int64]:
+    def decoded(self, columns: NDArray[Any]) -> Integers:
         """Return the codes of documents with these columns, -1 where they are none of the values."""
         if self.one_hot:
             return np.where((columns == 1).any(axis=1), (columns == 1).argmax(axis=1), -1)
         known = (columns[:, 0] >= 0) & (columns[:, 0] < len(self.values))  # neither is true of NaN
         return np.where(known, columns[:, 0], -1).astype(np.int64)
 
-    def recoded(self, codes: NDArray[np.int64], other: Category) -> NDArray[np.int64]:
+    def recoded(self, codes: Integers, other: Category) -> Integers:
         """Return codes of this category as codes of another category of the same column."""
         return np.append(other.codes(self.values), -1)[codes]  # -1, the unknown, is the last
 
 
 def checked_categories(categories: Sequence[Category], names: Sequence[str] | None) -> tuple[Category, ...]:
     """Return categories as a tuple: each only once, and all their columns among the feature names."""
-    if not all(isinstance(one, Category) for one in categories):
+    if not all(isinstance(category, Category) for category in categories):
         raise InputError("categories must be a list of Category.")
     if len({category.name for category in categories}) < len(categories):
         raise InputError("A category is given twice.")

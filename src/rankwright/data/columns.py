@@ -1,26 +1,22 @@
-"""Columns of a table: how the options name them, and what each is used for."""
+"""The columns of a table: how options name them, and what each is used for."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field, replace
-from difflib import get_close_matches
 from fnmatch import fnmatchcase
-from shlex import quote
 from typing import TYPE_CHECKING, TypedDict
 
-from rankwright.base.errors import InputError
-from rankwright.base.wording import counted
+from rankwright.base.errors import InputError, parameter
+from rankwright.base.wording import brief_list, closest, counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
 LABEL, QUERY, DOCUMENT = "label", "qid", "docid"  # the names that columns have by default
 SCORE = "score"  # in tables of scores
-SHOWN_COLUMNS = 8
-SHOWN_CHARACTERS = 60
 
-# Common names of these columns elsewhere: suggested in error messages, never taken by themselves.
+# Common other names of these columns: suggested in error messages, never used without being asked for.
 ALTERNATIVES = {
     LABEL: ("relevance", "rel", "grade", "target", "rating", "judgement", "judgment", "y"),
     QUERY: ("query_id", "queryid", "q_id", "query", "group_id", "group", "srch_id", "search_id", "session_id"),
@@ -48,7 +44,7 @@ class ColumnOptions(TypedDict, total=False):
 
 @dataclass(frozen=True)
 class Roles:
-    """Which columns the caller wants to be used for what; see `from_pandas`."""
+    """The roles of columns that the caller asks for; see `from_pandas`."""
 
     label: str | None = LABEL
     qid: str = QUERY
@@ -91,11 +87,11 @@ class Columns:
     guessed: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        parts = [f"features: {counted(len(self.features), 'column')} ({listed(self.features)})"]
+        parts = [f"features: {counted(len(self.features), 'column')} ({brief_list(self.features)})"]
         if self.categorical:
-            parts.append(f"categorical: {listed(self.categorical)}")
+            parts.append(f"categorical: {brief_list(self.categorical)}")
         if self.not_used:
-            parts.append(f"not used: {listed(f'{name} ({why})' for name, why in self.not_used.items())}")
+            parts.append(f"not used: {brief_list(f'{name} ({why})' for name, why in self.not_used.items())}")
         return "; ".join(parts)
 
     def without(self, names: Iterable[str], why: str) -> Columns:
@@ -110,10 +106,10 @@ class Columns:
 
     @property
     def warning(self) -> str | None:
-        """A sentence about the columns that a rule left out without being told; None if there are none."""
+        """A sentence about the columns that a rule left out; None if there are none."""
         if not self.guessed:
             return None
-        names = listed(f"{name} ({self.not_used[name]})" for name in self.guessed)
+        names = brief_list(f"{name} ({self.not_used[name]})" for name in self.guessed)
         return f"Columns that are not used: {names}. Name them in features, categorical or docid, or in drop."
 
 
@@ -122,45 +118,31 @@ def looks_like_id(name: str) -> bool:
     return bool(ID_NAME.fullmatch(name) or CAMEL_ID.fullmatch(name))
 
 
-def listed(names: Iterable[str]) -> str:
-    """Return names separated by commas; of many only the first."""
-    every = [_shown(name) for name in names]
-    more = len(every) - SHOWN_COLUMNS
-    return ", ".join(every) if more <= 1 else f"{', '.join(every[:SHOWN_COLUMNS])} and {more} more"
-
-
-def _shown(name: str) -> str:
-    """Return a name for a message: shortened, and without control characters, for a file may hold anything."""
-    short = name if len(name) <= SHOWN_CHARACTERS else f"{name[: SHOWN_CHARACTERS - 3]}..."
-    return short if short.isprintable() else repr(short)[1:-1]
-
-
 def matching(names: Sequence[str], wanted: Sequence[str] | str) -> list[str]:
     """Return the columns that are named or match a shell-style pattern, each once, in the order of `wanted`."""
-    found: dict[str, None] = {}
-    for one in [wanted] if isinstance(wanted, str) else wanted:
-        if not isinstance(one, str):
-            raise InputError(f"Columns are named by strings, not {one!r:.60}.")
-        matched = [one] if one in names else [name for name in names if fnmatchcase(name, one)]
+    chosen: dict[str, None] = {}
+    for pattern in [wanted] if isinstance(wanted, str) else wanted:
+        if not isinstance(pattern, str):
+            raise InputError(f"Columns are named by strings, not {pattern!r:.60}.")
+        matched = [pattern] if pattern in names else [name for name in names if fnmatchcase(name, pattern)]
         if not matched:
-            raise InputError(_no_match(one, names))
-        found |= dict.fromkeys(matched)
-    return list(found)
+            raise InputError(_no_match(pattern, names))
+        chosen |= dict.fromkeys(matched)
+    return list(chosen)
 
 
 def no_column(name: str, names: Sequence[str]) -> str:
     """Return the sentence about a column that is not there."""
-    lower = {one.lower(): one for one in names}
+    lower = {column.lower(): column for column in names}
     usual = [lower[other] for other in (name, *ALTERNATIVES.get(name, ())) if other in lower]
     if usual and name in (LABEL, QUERY, DOCUMENT):
-        option = f"{name}={usual[0]!r} (--{name} {quote(usual[0])})"
-        return f"There is no column {name!r}; if it is {usual[0]!r}, pass {option}."
-    near = usual or get_close_matches(name, names, n=1)
-    hint = f"did you mean {near[0]!r}?" if near else f"the table has {listed(names) or 'none'}."
+        return f"There is no column {name!r}; if it is {usual[0]!r}, pass it as {parameter(name)}."
+    close = usual[0] if usual else closest(name, names)
+    hint = f"did you mean {close!r}?" if close else f"the table has {brief_list(names) or 'none'}."
     return f"There is no column {name!r}; {hint}"
 
 
 def _no_match(wanted: str, names: Sequence[str]) -> str:
     if any(character in wanted for character in "*?["):
-        return f"No column matches {wanted!r}; the table has {listed(names) or 'none'}."
+        return f"No column matches {wanted!r}; the table has {brief_list(names) or 'none'}."
     return no_column(wanted, names)

@@ -11,9 +11,8 @@ import numpy as np
 from rankwright.base.arrays import frozen, sealed
 from rankwright.base.errors import InputError
 from rankwright.data.categories import checked_categories
-from rankwright.data.feature_matrix import checked_feature_names, checked_features, feature_names_of
 from rankwright.data.groups import QueryGroups, checked_query_ids
-from rankwright.data.number_columns import checked_numbers
+from rankwright.data.input_arrays import checked_feature_names, checked_features, checked_numbers, feature_names_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -45,8 +44,7 @@ class Documents:
     categories
         How the features made from columns of categories were made, if there are any.
     copy
-        Whether to copy arrays that somebody could still write to. With False they are used as they are, which
-        saves memory, and must not change afterwards.
+        Whether to copy writeable arrays. Without a copy, which saves memory, they must not change afterwards.
     """
 
     X: Floats
@@ -83,7 +81,7 @@ class Documents:
 
     @cached_property
     def groups(self) -> QueryGroups:
-        """The rows of every query; threads that ask at the same time may each compute them, with equal results."""
+        """The rows of every query."""
         return QueryGroups.of(self.qid)
 
     @property
@@ -100,7 +98,7 @@ class Documents:
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the fields alone, without anything computed from them."""
-        return {one.name: getattr(self, one.name) for one in fields(self)}
+        return {field.name: getattr(self, field.name) for field in fields(self)}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Set the fields; arrays are read-only again, which pickle does not keep."""
@@ -137,7 +135,7 @@ class Documents:
     def document_names(self) -> NDArray[np.object_]:
         """The document ids; a document without one has the name of its row: row1, row2 and so on."""
         ids = [""] * len(self) if self.document_ids is None else self.document_ids.tolist()
-        return checked_document_ids([one or f"row{row}" for row, one in enumerate(ids, start=1)], len(self))
+        return checked_document_ids([name or f"row{row}" for row, name in enumerate(ids, start=1)], len(self))
 
     def _as_joined(self, joined: Any, _parts: Sequence[Documents]) -> Any:
         """Return documents joined from several parts, of which this is the first, as documents of its kind."""
@@ -190,7 +188,7 @@ class RankingData(Documents):
         return iter((self.X, self.y, self.qid))
 
 
-def checked_labels(labels: ArrayLike, n_rows: int) -> NDArray[np.float64]:
+def checked_labels(labels: ArrayLike, n_rows: int) -> Doubles:
     """Return labels as doubles, one per row and all finite."""
     values = labels_of(labels, n_rows)
     if not np.isfinite(values.min(initial=0.0)) or not np.isfinite(values.max(initial=0.0)):  # NaN is both
@@ -199,7 +197,7 @@ def checked_labels(labels: ArrayLike, n_rows: int) -> NDArray[np.float64]:
     return values
 
 
-def labels_of(labels: ArrayLike, n_rows: int) -> NDArray[np.float64]:
+def labels_of(labels: ArrayLike, n_rows: int) -> Doubles:
     """Return labels as doubles, one per row, finite or not."""
     values = checked_numbers(labels, "Labels")
     if values.shape != (n_rows,):
@@ -210,7 +208,7 @@ def labels_of(labels: ArrayLike, n_rows: int) -> NDArray[np.float64]:
 def checked_document_ids(ids: Sequence[object] | NDArray[Any], n_rows: int) -> NDArray[np.object_]:
     """Return document ids as a read-only array of strings, one per row."""
     names = np.empty(len(ids), dtype=object)
-    names[:] = [str(one) for one in ids]
+    names[:] = [str(name) for name in ids]
     if len(names) != n_rows:
         raise InputError(f"There are {n_rows} documents but {len(names)} document ids.")
     return sealed(names)

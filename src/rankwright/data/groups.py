@@ -10,12 +10,14 @@ import numpy as np
 
 from rankwright.base.arrays import sealed
 from rankwright.base.errors import InputError
-from rankwright.data.number_columns import refuse_masked
+from rankwright.data.input_arrays import refuse_masked
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from numpy.typing import ArrayLike, NDArray
+
+    from rankwright.base.arrays import Integers
 
 MAX_QUERY_ID = 1_000  # characters; an array of strings pads every row to the longest
 
@@ -29,8 +31,8 @@ class QueryGroups:
     """
 
     ids: NDArray[Any]
-    offsets: NDArray[np.int64]
-    rows: NDArray[np.int64]
+    offsets: Integers
+    rows: Integers
 
     @classmethod
     def of(cls, qid: ArrayLike) -> QueryGroups:
@@ -55,7 +57,7 @@ class QueryGroups:
     def __len__(self) -> int:
         return len(self.offsets) - 1
 
-    def __iter__(self) -> Iterator[NDArray[np.int64]]:
+    def __iter__(self) -> Iterator[Integers]:
         """Yield the rows of each query."""
         for query in range(len(self)):
             yield self.rows[self.offsets[query] : self.offsets[query + 1]]
@@ -70,12 +72,12 @@ class QueryGroups:
         return np.asarray(ufunc.reduceat(values[self.rows], self.offsets[:-1]))
 
     @cached_property
-    def sizes(self) -> NDArray[np.int64]:
+    def sizes(self) -> Integers:
         """Number of documents of each query."""
         return np.diff(self.offsets)
 
     @cached_property
-    def query_of_row(self) -> NDArray[np.int64]:
+    def query_of_row(self) -> Integers:
         """Number of the query each row belongs to."""
         queries = np.empty(self.n_rows, dtype=np.int64)
         queries[self.rows] = np.repeat(np.arange(len(self)), self.sizes)
@@ -98,35 +100,35 @@ def checked_query_ids(qid: ArrayLike) -> NDArray[Any]:
         return ids
     if ids.dtype.kind == "f" and (np.abs(ids) < 2**63).all() and (ids == np.floor(ids)).all():
         return ids.astype(np.int64)
-    if ids.dtype.kind == "O" and all(isinstance(one, str) for one in ids):
+    if ids.dtype.kind == "O" and all(isinstance(query, str) for query in ids):
         _check_texts(ids)
         return ids.astype(np.str_) if len(ids) else ids.astype(np.int64)
-    if ids.dtype.kind == "O" and all(_is_int64(one) for one in ids):
+    if ids.dtype.kind == "O" and all(_is_int64(query) for query in ids):
         return ids.astype(np.int64)
     raise InputError(f"qid must hold integers or strings, not {ids.dtype}.")
 
 
 def _check_texts(ids: Iterable[object]) -> None:
     """Refuse ids that a numpy array of strings cannot store: it drops NULs and pads every id to the longest."""
-    for row, one in enumerate(ids):
-        if not isinstance(one, str | bytes):
+    for row, query in enumerate(ids):
+        if not isinstance(query, str | bytes):
             continue
-        if (b"\0" if isinstance(one, bytes) else "\0") in one:  # type: ignore[operator]
+        if (b"\0" if isinstance(query, bytes) else "\0") in query:  # type: ignore[operator]
             raise InputError(f"The query id of row {row} contains a NUL character; remove it.")
-        if len(one) > MAX_QUERY_ID:
+        if len(query) > MAX_QUERY_ID:
             raise InputError(
-                f"The query id of row {row} has {len(one):,} characters; at most {MAX_QUERY_ID:,} are allowed."
+                f"The query id of row {row} has {len(query):,} characters; at most {MAX_QUERY_ID:,} are allowed."
             )
 
 
-def _is_int64(one: object) -> bool:
-    return isinstance(one, int | np.integer) and not isinstance(one, bool) and -(2**63) <= int(one) < 2**63
+def _is_int64(query: object) -> bool:
+    return isinstance(query, int | np.integer) and not isinstance(query, bool) and -(2**63) <= int(query) < 2**63
 
 
 _counted = np.arange(0)
 
 
-def _all_rows(n_rows: int) -> NDArray[np.int64]:
+def _all_rows(n_rows: int) -> Integers:
     """Return 0, 1, ... for rows that are already grouped: a slice of one array that all groups share."""
     global _counted
     counted = _counted  # another thread may replace the shared array at any time, even by a shorter one

@@ -1,4 +1,4 @@
-"""Gives the documents of a run their labels, and reports what only the run or only the judgements hold."""
+"""Labels the documents of a run, and counts what only the run or only the judgements have."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rankwright.base.wording import counted
-from rankwright.data.readers.trec import pairs
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from rankwright.base.arrays import Doubles, Integers
     from rankwright.data.groups import QueryGroups
     from rankwright.data.readers.trec import Judgements, Run
 
@@ -37,7 +37,7 @@ class Coverage:
         )
 
     def remarks(self) -> list[str]:
-        """Return what is on one side only, and how it counts."""
+        """Return the queries and documents that only one side has, and how each counts."""
         without = len(self.queries_without_judgements)
         kinds = (
             (without, "query", "without judgements, left out"),
@@ -63,7 +63,7 @@ class JudgedRun:
 
     run: Run
     judgements: Judgements
-    rows: NDArray[np.int64]
+    rows: Integers
     unjudged: float = 0.0
 
     @property
@@ -77,7 +77,7 @@ class JudgedRun:
         return self.run.document_ids
 
     @property
-    def scores(self) -> NDArray[np.float64]:
+    def scores(self) -> Doubles:
         """The score of each retrieved document."""
         return self.run.scores
 
@@ -92,27 +92,27 @@ class JudgedRun:
         return self.rows >= 0
 
     @cached_property
-    def labels(self) -> NDArray[np.float64]:
+    def labels(self) -> Doubles:
         """The label of each retrieved document, including unjudged ones."""
         labels = np.full(len(self.rows), float(self.unjudged))
         labels[self.judged] = self.judgements.labels[self.rows[self.judged]]
         return labels
 
     @cached_property
-    def queries(self) -> NDArray[np.int64]:
+    def queries(self) -> Integers:
         """The number in the judgements of each query of the run; -1 if it has none."""
         numbers = self.judgements.query_numbers
         return np.array([numbers.get(query, -1) for query in self.groups.ids.tolist()], dtype=np.int64)
 
     @cached_property
-    def judged_labels(self) -> tuple[NDArray[np.float64], ...]:
+    def judged_labels(self) -> tuple[Doubles, ...]:
         """For each query of the run, the labels of all its judged documents, retrieved or not, highest first."""
         rows = list(self.judgements.groups)
         labels = self.judgements.labels
         return tuple(np.sort(labels[rows[query]])[::-1] if query >= 0 else labels[:0] for query in self.queries)
 
     @property
-    def not_retrieved(self) -> NDArray[np.int64]:
+    def not_retrieved(self) -> Integers:
         """The rows in the judgements of documents that the run did not retrieve, those of all queries."""
         missing = np.ones(len(self.judgements), dtype=bool)
         missing[self.rows[self.judged]] = False
@@ -121,18 +121,18 @@ class JudgedRun:
     @property
     def coverage(self) -> Coverage:
         """How many queries and documents occur on one side only."""
-        found = self.queries[self.queries >= 0]
+        judged = self.queries[self.queries >= 0]
         ids, query_of_row = self.judgements.groups.ids, self.judgements.groups.query_of_row
         return Coverage(
             n_queries=len(self.groups),
             n_documents=len(self.run),
             n_unjudged_documents=int((~self.judged).sum()),
-            n_documents_not_retrieved=int(np.isin(query_of_row[self.not_retrieved], found).sum()),
+            n_documents_not_retrieved=int(np.isin(query_of_row[self.not_retrieved], judged).sum()),
             queries_without_judgements=tuple(self.groups.ids[self.queries < 0].tolist()),
-            queries_not_retrieved=tuple(np.delete(ids, found).tolist()),
+            queries_not_retrieved=tuple(np.delete(ids, judged).tolist()),
         )
 
-    def n_relevant(self, at_least: float = 1.0) -> NDArray[np.int64]:
+    def n_relevant(self, at_least: float = 1.0) -> Integers:
         """Return for each query of the run the number of documents, retrieved or not, with at least this label."""
         return np.array([int((labels >= at_least).sum()) for labels in self.judged_labels], dtype=np.int64)
 
@@ -148,5 +148,5 @@ def judge(run: Run, judgements: Judgements, *, unjudged: float = 0.0) -> JudgedR
         The label of documents without a judgement.
     """
     known = judgements.row_numbers
-    rows = np.array([known.get(pair, -1) for pair in pairs(run)], dtype=np.int64)
+    rows = np.array([known.get(pair, -1) for pair in run.pairs()], dtype=np.int64)
     return JudgedRun(run, judgements, rows, unjudged)

@@ -10,9 +10,7 @@ import numpy as np
 from rankwright.base.errors import InputError
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from rankwright.base.arrays import Doubles
+    from rankwright.base.arrays import Doubles, Integers
 
 MOST_CLASSES = 64
 HIGHEST_LABEL = 500.0
@@ -44,7 +42,7 @@ class LabelClasses:
     def __len__(self) -> int:
         return len(self.labels)
 
-    def numbers(self, labels: Doubles) -> NDArray[np.int64]:
+    def numbers(self, labels: Doubles) -> Integers:
         """Return the index of each label's class, from 0."""
         return np.searchsorted(self.labels, labels)
 
@@ -55,8 +53,8 @@ class LabelClasses:
     @property
     def gains(self) -> Doubles:
         """The gain of each class, 2^label, rescaled from 0 for the lowest to 1 for the highest."""
-        worth = np.exp2(self.labels - self.labels[-1])
-        return np.asarray((worth - worth[0]) / max(worth[-1] - worth[0], np.finfo(np.float64).tiny))
+        powers = np.exp2(self.labels - self.labels[-1])
+        return np.asarray((powers - powers[0]) / max(powers[-1] - powers[0], np.finfo(np.float64).tiny))
 
     @property
     def gain_range(self) -> float:

@@ -1,4 +1,4 @@
-"""Features computed within the query: a value relative to those of the query's other documents."""
+"""Features computed within the query: a value relative to the values of the query's other documents."""
 
 from __future__ import annotations
 

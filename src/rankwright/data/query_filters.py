@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rankwright.base.arrays import Doubles
+    from rankwright.base.arrays import Doubles, Integers
     from rankwright.data.groups import QueryGroups
 
 ONE_LABEL = "a single label"
 
 
-def relevant_documents(labels: Doubles, groups: QueryGroups) -> NDArray[np.int64]:
+def relevant_documents(labels: Doubles, groups: QueryGroups) -> Integers:
     """Return the number of relevant documents of each query: those with a label of at least 1."""
     if not len(groups):
         return np.zeros(0, dtype=np.int64)

@@ -1,4 +1,4 @@
-"""Ranks documents within queries; the only place that orders equal scores."""
+"""Ranks documents within queries; no other module orders equal scores."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ import numpy as np
 from rankwright import _native
 from rankwright.base.errors import InputError
 from rankwright.base.threads import resolve_threads
-from rankwright.data.number_columns import checked_numbers
+from rankwright.data.input_arrays import checked_numbers
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
+    from rankwright.base.arrays import Doubles, Integers
     from rankwright.data.groups import QueryGroups
 
 
@@ -27,7 +28,7 @@ class Ranking:
     """
 
     groups: QueryGroups
-    scores: NDArray[np.float64]
+    scores: Doubles
     native: _native.SortedQueries
 
     @classmethod
@@ -47,7 +48,7 @@ class Ranking:
         return cls(groups, values, sorted_queries)
 
     @property
-    def order(self) -> NDArray[np.int64]:
+    def order(self) -> Integers:
         """The rows of every query, best first."""
         return self.native.order
 
@@ -56,7 +57,7 @@ class Ranking:
         """Whether each query has equal scores."""
         return self.native.tied
 
-    def ranks(self) -> NDArray[np.int64]:
+    def ranks(self) -> Integers:
         """Return each row's rank within its query, from 1."""
         order = self.order
         ranks = np.empty(len(order), dtype=np.int64)
@@ -65,7 +66,7 @@ class Ranking:
         return ranks
 
 
-def checked_scores(scores: ArrayLike, n_rows: int, name: str = "scores") -> NDArray[np.float64]:
+def checked_scores(scores: ArrayLike, n_rows: int, name: str = "scores") -> Doubles:
     """Return scores, or another sort key, as contiguous doubles, one per row and without NaN."""
     values = checked_numbers(scores, name)
     if values.shape != (n_rows,):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from rankwright.base.arrays import sealed
-from rankwright.base.errors import InputError
+from rankwright.base.errors import InputError, parameter
 from rankwright.base.wording import counted
 from rankwright.data.alignment import aligned
 from rankwright.data.canonical_order import canonical_queries
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
+
+    from rankwright.base.arrays import Integers
 
 SomeDocuments = TypeVar("SomeDocuments", bound=Documents)
 
@@ -105,17 +107,17 @@ def concat(*parts: SomeDocuments, shared_queries: str = "refuse") -> SomeDocumen
 def generator(random_state: Any) -> np.random.Generator:
     """Return the random numbers of a seed."""
     if not _is_whole(random_state) or random_state < 0:
-        raise InputError(f"random_state must be a non-negative integer, not {random_state!r}.")
+        raise InputError(f"{parameter('random_state')} must be a non-negative integer, not {random_state!r}.")
     return np.random.default_rng(random_state)
 
 
 def deal_folds(
-    queries: NDArray[np.int64],
+    queries: Integers,
     n_folds: int,
     random: np.random.Generator,
     *,
-    counts: NDArray[np.int64] | None = None,
-) -> NDArray[np.int64]:
+    counts: Integers | None = None,
+) -> Integers:
     """Return the fold of every query: random, each fold with about the same number of queries.
 
     Parameters
@@ -137,9 +139,7 @@ def deal_folds(
     return fold_of_query
 
 
-def draw_evenly(
-    queries: NDArray[np.int64], size: int, random: np.random.Generator, counts: NDArray[np.int64]
-) -> NDArray[np.bool_]:
+def draw_evenly(queries: Integers, size: int, random: np.random.Generator, counts: Integers) -> NDArray[np.bool_]:
     """Return whether each query is drawn: so many, at even distances in the order of their counts."""
     ordered = _by_count(queries, counts, random)
     drawn = np.zeros(len(queries), dtype=bool)
@@ -147,9 +147,7 @@ def draw_evenly(
     return drawn
 
 
-def _by_count(
-    queries: NDArray[np.int64], counts: NDArray[np.int64], random: np.random.Generator
-) -> NDArray[np.int64]:
+def _by_count(queries: Integers, counts: Integers, random: np.random.Generator) -> Integers:
     """Return queries by ascending count; those with the same count in random order."""
     shuffled = random.permutation(queries)
     return shuffled[np.argsort(counts[shuffled], kind="stable")]
@@ -160,7 +158,7 @@ def _require_documents(data: Any) -> None:
         raise InputError(f"Expected RankingData or Documents, not {type(data).__name__}.")
 
 
-def _shuffled_queries(data: Documents, random_state: int) -> NDArray[np.int64]:
+def _shuffled_queries(data: Documents, random_state: int) -> Integers:
     return generator(random_state).permutation(canonical_queries(data))
 
 
@@ -172,7 +170,7 @@ def _is_fraction(size: Any) -> bool:
     return isinstance(size, float | np.floating) and bool(0 < size <= 1)
 
 
-def part_sizes(sizes: Sequence[float], n_queries: int) -> NDArray[np.int64]:
+def part_sizes(sizes: Sequence[float], n_queries: int) -> Integers:
     """Return the number of queries of each part."""
     if sizes and all(map(_is_whole, sizes)):
         return _counted_parts(sizes, n_queries)
@@ -182,16 +180,16 @@ def part_sizes(sizes: Sequence[float], n_queries: int) -> NDArray[np.int64]:
             f"queries, not {', '.join(map(repr, sizes)) or 'nothing'}."
         )
     ends = np.rint(np.cumsum(sizes) * n_queries).astype(np.int64)
-    parts: NDArray[np.int64] = np.diff(ends, prepend=0)
+    parts: Integers = np.diff(ends, prepend=0)
     if (parts == 0).any():
-        place = int(parts.argmin())
+        empty = int(parts.argmin())
         raise InputError(
-            f"{counted(n_queries, 'query')} are too few: part {place + 1}, {sizes[place]:g}, would be empty."
+            f"{counted(n_queries, 'query')} are too few: part {empty + 1}, {sizes[empty]:g}, would be empty."
         )
     return parts
 
 
-def _counted_parts(sizes: Sequence[float], n_queries: int) -> NDArray[np.int64]:
+def _counted_parts(sizes: Sequence[float], n_queries: int) -> Integers:
     if min(sizes) < 1 or sum(sizes) != n_queries:
         raise InputError(
             f"The sizes of the parts must be positive and sum to {n_queries:,}, the number of queries, not "
@@ -207,29 +205,29 @@ def _check_parts(parts: Sequence[Any], shared_queries: str) -> None:
         raise InputError(f"shared_queries must be one of {', '.join(SHARED_QUERIES)}, not {shared_queries!r}.")
     first = parts[0]
     if isinstance(first, list | tuple):
-        raise InputError("concat takes the parts one by one, as in concat(one, other) or concat(*parts).")
+        raise InputError("concat takes the parts one by one, as in concat(first, second) or concat(*parts).")
     _require_documents(first)
-    for place, part in enumerate(parts[1:], start=2):
+    for number, part in enumerate(parts[1:], start=2):
         _require_documents(part)
         if isinstance(part, RankingData) != isinstance(first, RankingData):
             raise InputError(
-                f"Some parts have labels and part {place if not isinstance(part, RankingData) else 1} has none."
+                f"Some parts have labels and part {number if not isinstance(part, RankingData) else 1} has none."
             )
         if part.n_features != first.n_features:
             raise InputError(
-                f"Part 1 has {counted(first.n_features, 'feature')}, part {place} has {part.n_features:,}."
+                f"Part 1 has {counted(first.n_features, 'feature')}, part {number} has {part.n_features:,}."
             )
-    _check_names([(place, part) for place, part in enumerate(parts, start=1) if part.feature_names is not None])
+    _check_names([(number, part) for number, part in enumerate(parts, start=1) if part.feature_names is not None])
 
 
 def _check_names(named: Sequence[tuple[int, Documents]]) -> None:
-    for place, part in named[1:]:
+    for number, part in named[1:]:
         first, reference = named[0]
         if {*(part.feature_names or ())} != {*(reference.feature_names or ())}:
-            raise InputError(f"Parts {first} and {place} have different feature names.")
+            raise InputError(f"Parts {first} and {number} have different feature names.")
         if part.categories != reference.categories:
             raise InputError(
-                f"Parts {first} and {place} encode categories differently; join their tables before they are read."
+                f"Parts {first} and {number} encode categories differently; join their tables before reading them."
             )
 
 
@@ -264,20 +262,20 @@ def _joined_queries(parts: Sequence[Documents], shared_queries: str) -> NDArray[
     )
 
 
-def _integers(ids: Sequence[NDArray[Any]]) -> NDArray[np.int64]:
+def _integers(ids: Sequence[NDArray[Any]]) -> Integers:
     """Join integers of any type: numpy would turn 64-bit integers with and without sign into floats."""
-    if any(len(one) and int(one.max()) > np.iinfo(np.int64).max for one in ids):
+    if any(len(part) and int(part.max()) > np.iinfo(np.int64).max for part in ids):
         raise InputError("Query ids above 2^63 - 1 cannot be joined; use smaller ones, or strings.")
-    return np.concatenate([one.astype(np.int64) for one in ids])
+    return np.concatenate([part.astype(np.int64) for part in ids])
 
 
 def _refuse_shared(ids: Sequence[NDArray[Any]]) -> None:
     where: dict[Any, int] = {}
-    for place, part in enumerate(ids, start=1):
-        for one in part.tolist():
-            if one in where:
+    for number, part in enumerate(ids, start=1):
+        for query in part.tolist():
+            if query in where:
                 raise InputError(
-                    f"Parts {where[one]} and {place} both have query {one!r}: pass shared_queries='merge' if that "
-                    "is the same query, 'separate' if these are different queries."
+                    f"Parts {where[query]} and {number} both have query {query!r}: pass shared_queries='merge' if "
+                    "that is the same query, 'separate' if these are different queries."
                 )
-        where.update(dict.fromkeys(part.tolist(), place))
+        where.update(dict.fromkeys(part.tolist(), number))

@@ -13,7 +13,7 @@ from rankwright.base.errors import InputError
 from rankwright.data.dataset import RankingData
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from rankwright.base.arrays import Doubles, Floats, Integers
 
 WEB_LABEL_SHARES = (0.50, 0.25, 0.15, 0.07, 0.03)
 """Fractions of the labels 0 to 4, similar to judgements of web search results."""
@@ -47,10 +47,10 @@ class RandomPolynomial:
     """
 
     n_features: int
-    factors: NDArray[np.int64]
-    coefficients: NDArray[np.float64]
+    factors: Integers
+    coefficients: Doubles
     label_shares: tuple[float, ...]
-    thresholds: NDArray[np.float64]
+    thresholds: Doubles
 
     @classmethod
     def draw(
@@ -92,7 +92,7 @@ class RandomPolynomial:
         factors = _monomials(active, degree, n_terms, rng)
         return _with_thresholds(n_features, factors, _draw_coefficients(factors, rng), tuple(label_shares))
 
-    def values(self, X: NDArray[np.float32]) -> NDArray[np.float64]:
+    def values(self, X: Floats) -> Doubles:
         """Return the value of the function for each document: the score of a perfect ranker."""
         prefixes, weights = _by_last_factor(self.factors, self.coefficients, self.n_features)
         values = np.empty(len(X))
@@ -150,7 +150,7 @@ class RandomPolynomial:
         coefficients = np.sqrt(1.0 - amount**2) * self.coefficients + amount * fresh
         return _with_thresholds(self.n_features, self.factors, coefficients, self.label_shares)
 
-    def _disturb(self, labels: NDArray[np.int64], noise: float, rng: np.random.Generator) -> None:
+    def _disturb(self, labels: Integers, noise: float, rng: np.random.Generator) -> None:
         """Replace a random fraction of the labels by labels drawn from the same distribution."""
         hit = np.flatnonzero(rng.random(len(labels)) < noise)
         labels[hit] = rng.choice(len(self.label_shares), len(hit), p=self.label_shares)
@@ -229,16 +229,14 @@ def _require_shares(shares: tuple[float, ...]) -> None:
         raise InputError(f"label_shares must be two or more fractions with sum 1, not {shares}.")
 
 
-def _uniform(rng: np.random.Generator, n_rows: int, n_features: int) -> NDArray[np.float32]:
+def _uniform(rng: np.random.Generator, n_rows: int, n_features: int) -> Floats:
     X = rng.random((n_rows, n_features), dtype=np.float32)
     X *= 2.0
     X -= 1.0
     return X
 
 
-def _monomials(
-    active: NDArray[np.int64], degree: int, n_terms: int | None, rng: np.random.Generator
-) -> NDArray[np.int64]:
+def _monomials(active: Integers, degree: int, n_terms: int | None, rng: np.random.Generator) -> Integers:
     """Return random monomials of degree 1 to `degree`, or all of them; a monomial may repeat a feature."""
     if n_terms is None:
         return _every_monomial(active, degree)
@@ -248,22 +246,22 @@ def _monomials(
     return factors
 
 
-def _every_monomial(active: NDArray[np.int64], degree: int) -> NDArray[np.int64]:
+def _every_monomial(active: Integers, degree: int) -> Integers:
     every = combinations_with_replacement([_CONSTANT, *active.tolist()], degree)
     return np.array(list(every)[1:], dtype=np.int64)  # without the first, the constant
 
 
-def _draw_coefficients(factors: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.float64]:
+def _draw_coefficients(factors: Integers, rng: np.random.Generator) -> Doubles:
     """Draw normal coefficients, larger for higher degrees.
 
     The variance of a feature is 1/3; the factor 3^(degree/2) gives monomials of all degrees the same influence.
     """
-    scales: NDArray[np.float64] = np.sqrt(3.0 ** (factors != _CONSTANT).sum(axis=1))
+    scales: Doubles = np.sqrt(3.0 ** (factors != _CONSTANT).sum(axis=1))
     return rng.standard_normal(len(factors)) * scales
 
 
 def _with_thresholds(
-    n_features: int, factors: NDArray[np.int64], coefficients: NDArray[np.float64], shares: tuple[float, ...]
+    n_features: int, factors: Integers, coefficients: Doubles, shares: tuple[float, ...]
 ) -> RandomPolynomial:
     """Return the function with thresholds at the quantiles of its values on a large fixed sample."""
     function = RandomPolynomial(n_features, factors, coefficients, shares, np.zeros(0))
@@ -272,7 +270,7 @@ def _with_thresholds(
     return replace(function, thresholds=thresholds)
 
 
-def _labels_within(values: NDArray[np.float64], shares: tuple[float, ...]) -> NDArray[np.int64]:
+def _labels_within(values: Doubles, shares: tuple[float, ...]) -> Integers:
     """Label the documents of each query by rank: the lowest fraction gets label 0, the next 1 and so on."""
     n_queries, n_documents = values.shape
     last_rank = np.round(np.cumsum(shares)[:-1] * n_documents)
@@ -282,9 +280,7 @@ def _labels_within(values: NDArray[np.float64], shares: tuple[float, ...]) -> ND
     return labels.ravel()
 
 
-def _by_last_factor(
-    factors: NDArray[np.int64], coefficients: NDArray[np.float64], n_features: int
-) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+def _by_last_factor(factors: Integers, coefficients: Doubles, n_features: int) -> tuple[Integers, Doubles]:
     """Return the distinct monomials without their last factor, and the coefficient of each with every last factor.
 
     Shared prefixes turn the sum over all monomials into one matrix product.
@@ -295,14 +291,14 @@ def _by_last_factor(
     return prefixes, weights
 
 
-def _columns_and_ones(X: NDArray[np.float32]) -> NDArray[np.float64]:
+def _columns_and_ones(X: Floats) -> Doubles:
     """Return one row per feature, and a last row of ones, to which the index -1 refers."""
     columns = np.ones((X.shape[1] + 1, len(X)))
     columns[:-1] = X.T
     return columns
 
 
-def _products(columns: NDArray[np.float64], factors: NDArray[np.int64]) -> NDArray[np.float64]:
+def _products(columns: Doubles, factors: Integers) -> Doubles:
     products = np.ones((len(factors), columns.shape[1]))
     for factor in factors.T:
         products *= columns[factor]

@@ -1,4 +1,4 @@
-"""Tables: documents from columns, whatever holds the columns."""
+"""Makes documents from the columns of a table, whichever library holds them."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class ColumnsWarning(UserWarning):
     """Some columns of a table were left out by a rule; the message names them."""
 
 
-class Column(Protocol):
+class TableColumn(Protocol):
     """One column of a table, whatever the library that holds it."""
 
     @property
@@ -61,7 +61,7 @@ class Column(Protocol):
         ...
 
 
-def documents_of(columns: Iterable[Column], roles: Roles) -> Documents:
+def documents_of(columns: Iterable[TableColumn], roles: Roles) -> Documents:
     """Return the documents of a table, one per row, with labels if there is a label column."""
     table = _by_name(columns)
     use = _assigned(table, roles)
@@ -89,7 +89,7 @@ def warned(documents: D) -> D:
 
 @contextmanager
 def naming(path: str | PathLike[str]) -> Iterator[None]:
-    """Put the path of the file into error messages that lack it; refuse a path that is not a file."""
+    """Add the path of the file to error messages that lack it; refuse a path that is not a file."""
     if not Path(path).is_file():
         exists = Path(path).exists()
         raise InputError(f"{path} is a folder, not a table." if exists else f"There is no file {path}.")
@@ -108,8 +108,8 @@ def first_line(error: Exception) -> str:
     return str(error).partition("\n")[0].rstrip(".") + "."
 
 
-def _by_name(columns: Iterable[Column]) -> dict[str, Column]:
-    table: dict[str, Column] = {}
+def _by_name(columns: Iterable[TableColumn]) -> dict[str, TableColumn]:
+    table: dict[str, TableColumn] = {}
     for column in columns:
         if column.name in table:
             raise InputError(f"There are two columns {column.name!r}.")
@@ -117,13 +117,13 @@ def _by_name(columns: Iterable[Column]) -> dict[str, Column]:
     return table
 
 
-def _column(table: dict[str, Column], name: str) -> Column:
+def _column(table: dict[str, TableColumn], name: str) -> TableColumn:
     if name not in table:
         raise InputError(no_column(name, list(table)))
     return table[name]
 
 
-def _labels(table: dict[str, Column], name: str) -> NDArray[Any]:
+def _labels(table: dict[str, TableColumn], name: str) -> NDArray[Any]:
     try:
         column = _column(table, name)
         column.require_complete()
@@ -132,7 +132,7 @@ def _labels(table: dict[str, Column], name: str) -> NDArray[Any]:
     return column.numbers()
 
 
-def _assigned(table: dict[str, Column], roles: Roles) -> Columns:
+def _assigned(table: dict[str, TableColumn], roles: Roles) -> Columns:
     """Return what each column of the table is used for."""
     names = list(table)
     docid = roles.document_column(names)
@@ -153,13 +153,13 @@ def _assigned(table: dict[str, Column], roles: Roles) -> Columns:
         features = [name for name in asked if name in exact or name not in taken]
         features += [name for name in categorical if name not in features]
     _require_features(features, categorical, {*ids, roles.label})
-    told = {name: "dropped" if name in dropped else "not needed" for name in names if name not in taken}
-    not_used = {name: guessed.get(name, why) for name, why in told.items() if name not in features}
+    reasons = {name: "dropped" if name in dropped else "not needed" for name in names if name not in taken}
+    not_used = {name: guessed.get(name, why) for name, why in reasons.items() if name not in features}
     chosen = tuple(name for name in features if name in categorical)
     return Columns(roles.label, roles.qid, docid, tuple(features), chosen, not_used, tuple(guessed))
 
 
-def _why_not(column: Column) -> str | None:
+def _why_not(column: TableColumn) -> str | None:
     """Return why a column that nobody mentioned is no feature; None if it is one."""
     if column.holds != NUMBERS:
         return column.holds
@@ -175,7 +175,7 @@ def _require_features(features: Sequence[str], categorical: Sequence[str], taken
 
 
 def _matrix(
-    columns: Sequence[Column], categories: dict[str, Category], n_rows: int
+    columns: Sequence[TableColumn], categories: dict[str, Category], n_rows: int
 ) -> tuple[Floats, tuple[str, ...]]:
     """Return the features of the columns, and their names."""
     names = [
@@ -184,17 +184,17 @@ def _matrix(
         for name in (categories[column.name].columns if column.name in categories else [column.name])
     ]
     X = np.empty((n_rows, len(names)), dtype=np.float32)
-    place = 0
+    start = 0
     with np.errstate(over="ignore"):  # Documents refuses numbers that float32 cannot hold
         for column in columns:
             if column.name in categories:
                 category = categories[column.name]
                 width = len(category.columns)
-                X[:, place : place + width] = category.encoded(category.codes(column.texts()))
+                X[:, start : start + width] = category.encoded(category.codes(column.texts()))
             else:
                 width = 1
-                X[:, place] = column.numbers()
-            place += width
+                X[:, start] = column.numbers()
+            start += width
     return sealed(X), tuple(names)
 
 
@@ -206,9 +206,9 @@ def _without_row_numbers(
         return X, names, use
     span = X.max(axis=0) - X.min(axis=0)  # NaN where a value is missing
     numbering = {
-        names[place]: place
-        for place in np.flatnonzero(span == len(X) - 1)
-        if names[place] not in use.categorical and _numbers_rows(X[:, place])
+        names[column]: column
+        for column in np.flatnonzero(span == len(X) - 1)
+        if names[column] not in use.categorical and _numbers_rows(X[:, column])
     }
     if not numbering:
         return X, names, use

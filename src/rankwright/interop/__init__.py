@@ -1,1 +1,1 @@
-"""Models of other tools as our scorers, and our scorers as models of other tools."""
+"""Reads models of other tools as scorers, and writes scorers as models of other tools."""

@@ -25,8 +25,7 @@ from rankwright.interop.importers.lightgbm import scorer_from_lightgbm
 from rankwright.interop.importers.ranklib import scorer_from_ranklib
 from rankwright.interop.importers.ubjson import is_ubjson
 from rankwright.interop.importers.xgboost import scorer_from_xgboost
-from rankwright.models import store
-from rankwright.models.model_file import MAGIC
+from rankwright.models import model_file
 from rankwright.models.state import checked_n_features
 
 if TYPE_CHECKING:
@@ -77,7 +76,7 @@ def load(path: str | os.PathLike[str], *, n_features: int | None = None) -> Scor
     """
     given = None if n_features is None else checked_n_features(n_features)
     start = _start(Path(path))
-    scorer = store.load(path) if start.startswith(MAGIC) else _foreign(path, start, given)
+    scorer = model_file.load(path) if start.startswith(model_file.MAGIC) else _foreign(path, start, given)
     if given is not None and scorer.n_features != given:
         raise InputError(f"{path} says that the data have {scorer.n_features} features, not {given}.")
     return scorer

@@ -23,12 +23,11 @@ from rankwright.metrics.tied_orders import expected_value
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
     from rankwright._native import SortedQueries
-    from rankwright.base.arrays import Doubles
-    from rankwright.metrics.lambdas import LambdaKernel
-    from rankwright.metrics.sweep import SweepKernel
+    from rankwright.base.arrays import Doubles, Integers
+    from rankwright.metrics.protocols import LambdaKernel, SweepKernel
 
 MOST_RANKS = 2**31 - 1
 
@@ -76,9 +75,9 @@ class Metric(ABC):
     def __new__(cls, *values: Any, **options: Any) -> Self:
         """Remember which options were given: a convention sets only the others."""
         metric = super().__new__(cls)
-        positional = [one.name for one in fields(cls) if not one.kw_only]
+        positional = [option.name for option in fields(cls) if not option.kw_only]
         names = [*positional[: len(values)], *options]
-        object.__setattr__(metric, "_given", tuple(one.name for one in fields(cls) if one.name in names))
+        object.__setattr__(metric, "_given", tuple(option.name for option in fields(cls) if option.name in names))
         return metric
 
     def __post_init__(self) -> None:
@@ -178,7 +177,7 @@ class Metric(ABC):
         """
         return None
 
-    def rows_by_ties(self, labels: Doubles, groups: QueryGroups) -> tuple[NDArray[np.int64], bool]:
+    def rows_by_ties(self, labels: Doubles, groups: QueryGroups) -> tuple[Integers, bool]:
         """Return the rows of each query in the order that breaks ties, and whether ties are averaged instead."""
         rows, query = groups.rows, np.repeat(np.arange(len(groups)), groups.sizes)
         if self.ties is Ties.WORST:
@@ -197,8 +196,8 @@ class Metric(ABC):
             runs = np.flatnonzero(np.append(True, scores[1:] != scores[:-1]))
             values[query] = expected_value(self, labels[rows], runs)
         for queries in _with_equal_labels(np.flatnonzero(~tied), labels, ranking.groups, self.has_batch_form):
-            places = offsets[queries][:, None] + np.arange(sizes[queries[0]])
-            values[queries] = values_of(self, labels[order[places]])
+            ranks = offsets[queries][:, None] + np.arange(sizes[queries[0]])
+            values[queries] = values_of(self, labels[order[ranks]])
         return values
 
     def _sorted(self, ranking: Ranking) -> tuple[SortedQueries, bool]:
@@ -207,7 +206,7 @@ class Metric(ABC):
 
     def __matmul__(self, k: int) -> Self:
         """Return this metric cut off at rank k: `NDCG() @ 10`."""
-        if "k" not in {one.name for one in fields(self)}:
+        if "k" not in {option.name for option in fields(self)}:
             raise InputError(f"{type(self).__name__} has no cut-off; '@ {k}' does not apply.")
         return self.with_options(k=k)
 
@@ -229,7 +228,7 @@ class Metric(ABC):
 
     def _shown_options(self) -> dict[str, Any]:
         """Return the options that were given or that differ from the defaults."""
-        values = {one.name: (getattr(self, one.name), one.default) for one in fields(self)}
+        values = {option.name: (getattr(self, option.name), option.default) for option in fields(self)}
         return {
             name: value for name, (value, default) in values.items() if name in self._given or value != default
         }
@@ -245,8 +244,8 @@ def mean_over_queries(values: Doubles) -> float:
 
 
 def _with_equal_labels(
-    queries: NDArray[np.int64], labels: Doubles, groups: QueryGroups, together: bool
-) -> Iterator[NDArray[np.int64]]:
+    queries: Integers, labels: Doubles, groups: QueryGroups, together: bool
+) -> Iterator[Integers]:
     """Yield the queries one by one or, if `together`, in blocks with the same labels, such as those of a sweep."""
     if not together:
         yield from queries[:, None]
@@ -257,8 +256,8 @@ def _with_equal_labels(
         rows = groups.rows[groups.offsets[alike][:, None] + np.arange(size)]
         kind = np.unique(labels[rows], axis=0, return_inverse=True)[1].ravel()
         by_kind = np.split(alike[np.argsort(kind, kind="stable")], np.cumsum(np.bincount(kind))[:-1])
-        for one in by_kind:
-            yield from np.array_split(one, 1 + len(one) * int(size) // LABELS_AT_ONCE)
+        for queries_of_kind in by_kind:
+            yield from np.array_split(queries_of_kind, 1 + len(queries_of_kind) * int(size) // LABELS_AT_ONCE)
 
 
 def linear_swap_deltas(gains: Doubles, discounts: Doubles) -> Doubles:

@@ -20,19 +20,19 @@ from rankwright.base.errors import InputError
 from rankwright.data.dataset import RankingData
 from rankwright.data.groups import QueryGroups
 from rankwright.data.ranking import Ranking
-from rankwright.metrics.average_precision import AP
 from rankwright.metrics.parse import as_metric
+from rankwright.metrics.relevance import AP
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
-    from rankwright.base.arrays import Doubles
+    from rankwright.base.arrays import Doubles, Integers
     from rankwright.metrics.base import Metric
     from rankwright.metrics.parse import MetricLike
 
-    Kinds = NDArray[np.int64]  # of documents: 0 for the lowest label, 1 for the next
+    Kinds = Integers  # of documents: 0 for the lowest label, 1 for the next
 
 MOST_ARRANGEMENTS = 500_000  # of a query, for a maximum
 MOST_DOCUMENTS = 7  # of a query, for a sum over pairs of permutations
@@ -116,7 +116,7 @@ class SurrogateBounds:
 
     def type_one(self, w: ArrayLike, surrogate: str = "exponential") -> float:
         """Return the sum of phi(-E) (section 4.1)."""
-        weights, phi = self._checked(w), _found(surrogate)
+        weights, phi = self._checked(w), _surrogate(surrogate)
         return float(sum(phi(np.array(-query.value(weights))) for query in self._queries))
 
     def type_two(self, w: ArrayLike, surrogate: str = "exponential", over: str = "max") -> float:
@@ -126,9 +126,9 @@ class SurrogateBounds:
         it is the loss of equation 6, with `"hinge"` and `over="sum"` that of equation 7. The sum takes queries of
         up to 7 documents.
         """
-        weights, phi = self._checked(w), _found(surrogate)
+        weights, phi = self._checked(w), _surrogate(surrogate)
         if over == "max":
-            return float(sum((phi(one.short) * one.lost).max() for one in self._worst_pairs(weights)))
+            return float(sum((phi(pairs.short) * pairs.lost).max() for pairs in self._worst_pairs(weights)))
         if over != "sum":
             raise InputError(f"over must be 'max' or 'sum', not {over!r}.")
         return float(sum(query.sum_over_pairs(weights, phi) for query in self._queries))
@@ -136,14 +136,14 @@ class SurrogateBounds:
     def margin_hinge(self, w: ArrayLike) -> float:
         """Return the second hinge loss of section 4.2, which SVMmap minimises: the margin is the measure lost."""
         pairs = self._worst_pairs(self._checked(w))
-        return float(sum(max(0.0, (one.lost + one.short).max()) for one in pairs))
+        return float(sum(max(0.0, (pair.lost + pair.short).max()) for pair in pairs))
 
     def close_to_optimal(self, w: ArrayLike) -> bool:
         """Return whether condition 9 holds, under which type two bounds are tighter (theorem 3)."""
         weights = self._checked(w)
         pairs = self._worst_pairs(weights)
         return all(
-            -one.short.max() >= query.value(weights) for query, one in zip(self._queries, pairs, strict=True)
+            -pair.short.max() >= query.value(weights) for query, pair in zip(self._queries, pairs, strict=True)
         )
 
     def _worst_pairs(self, weights: Doubles) -> list[_Pairs]:
@@ -224,7 +224,7 @@ def _arrangements(kinds: Kinds) -> Kinds:
         chosen = np.array(list(combinations(range(free.shape[1]), count)))
         arranged = np.repeat(arranged, len(chosen), axis=0)
         np.put_along_axis(arranged, free[:, chosen].reshape(len(arranged), count), kind, axis=1)
-        left = np.array([np.delete(np.arange(free.shape[1]), one) for one in chosen])
+        left = np.array([np.delete(np.arange(free.shape[1]), taken) for taken in chosen])
         free = free[:, left].reshape(len(arranged), -1)
     return arranged
 
@@ -245,7 +245,7 @@ def _in_unit_range(values: Doubles, metric: Metric) -> Doubles:
     return values
 
 
-def _found(surrogate: str) -> Callable[[Doubles], Doubles]:
+def _surrogate(surrogate: str) -> Callable[[Doubles], Doubles]:
     if surrogate not in SURROGATES:
         raise InputError(f"surrogate must be one of {', '.join(map(repr, SURROGATES))}, not {surrogate!r}.")
     return SURROGATES[surrogate]

@@ -19,8 +19,7 @@ if TYPE_CHECKING:
     from rankwright.base.arrays import Doubles
     from rankwright.data.groups import QueryGroups
     from rankwright.data.ranking import Ranking
-    from rankwright.metrics.lambdas import LambdaKernel
-    from rankwright.metrics.sweep import SweepKernel
+    from rankwright.metrics.protocols import LambdaKernel, SweepKernel
 
 # Above it, 1 - 2^-max_label rounds to 1: the best document would stop every user with certainty.
 MOST_LABEL = 50

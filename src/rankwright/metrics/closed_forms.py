@@ -1,7 +1,7 @@
-"""Finds out by trials which closed form a custom metric has: a sum over documents, or the first ranks alone.
+"""Finds the closed form of a custom metric by trials: a sum over documents, or the first ranks alone.
 
 All trials are reorderings of a query's own labels, so a metric may depend on the labels as NDCG does, through the
-ideal ranking. Trials cannot prove a form: whoever uses one checks it again while training.
+ideal ranking. Trials cannot prove a form, so training checks it again while using it.
 """
 
 from __future__ import annotations
@@ -18,14 +18,12 @@ from rankwright.base.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from numpy.typing import NDArray
-
-    from rankwright.base.arrays import Doubles
+    from rankwright.base.arrays import Doubles, Integers
     from rankwright.data.groups import QueryGroups
-    from rankwright.metrics.base import Metric
+    from rankwright.metrics.protocols import RankingMetric
 
 SAME = 1e-9  # values that differ by less than this part of the largest value are equal
-RANDOM_TRIALS = 8  # rankings in random order that a form must hold for, besides those of `telling_rankings`
+RANDOM_TRIALS = 8  # rankings in random order that a form must hold for, besides those of `probe_rankings`
 LEVELS_TRIED = 8  # labels that stand first, and last, in one of these rankings each
 QUERIES_PROBED = 8  # for the depth; a depth found is then checked on all queries
 LABELS_AT_ONCE = 2**18  # of the rankings that `of_rankings` gets in one call: few enough for the processor's cache
@@ -59,39 +57,39 @@ class DocumentSum:
         """Return the value of each ranking, given as a row of labels."""
         return np.asarray(self.constant + self.gains_of(rankings) @ self.discounts)
 
-    def expected(self, labels: Doubles, run_starts: NDArray[np.int64]) -> float:
+    def expected(self, labels: Doubles, run_starts: Integers) -> float:
         """Return the mean over all orders of tied documents, whose runs in this ranking start at these ranks."""
         sizes = np.diff(np.append(run_starts, len(labels)))
         means = np.add.reduceat(self.gains_of(labels), run_starts) / sizes
         return float(self.constant + np.repeat(means, sizes) @ self.discounts)
 
-    def agrees(self, metric: Metric, rankings: Doubles) -> bool:
+    def agrees(self, metric: RankingMetric, rankings: Doubles) -> bool:
         """Return whether the metric has these values."""
         return are_equal(self.values(rankings), values_of(metric, rankings))
 
 
-def find_sums(metric: Metric, labels: Doubles, groups: QueryGroups) -> list[DocumentSum] | None:
+def find_sums(metric: RankingMetric, labels: Doubles, groups: QueryGroups) -> list[DocumentSum] | None:
     """Return the metric of each query as a sum over documents; None if it is not a sum in some query."""
-    found: dict[bytes, DocumentSum] = {}
+    known: dict[bytes, DocumentSum] = {}
     by_query: list[DocumentSum | None] = [None] * len(groups)
     longest: DocumentSum | None = None
     for query in np.argsort(-groups.sizes, kind="stable"):
         ordered = np.sort(labels[groups.rows[groups.offsets[query] : groups.offsets[query + 1]]])
-        form = found.get(ordered.tobytes()) or find_sum(metric, ordered, longest)
+        form = known.get(ordered.tobytes()) or find_sum(metric, ordered, longest)
         if form is None:
             return None
         if longest is None or not longest.discounts.any():
             longest = form
-        by_query[query] = found[ordered.tobytes()] = form
-    return [one for one in by_query if one is not None]
+        by_query[query] = known[ordered.tobytes()] = form
+    return [form for form in by_query if form is not None]
 
 
-def find_sum(metric: Metric, labels: Doubles, like: DocumentSum | None = None) -> DocumentSum | None:
+def find_sum(metric: RankingMetric, labels: Doubles, like: DocumentSum | None = None) -> DocumentSum | None:
     """Return the metric of a query with these labels as a sum over documents; None if it is not one.
 
     It takes about one evaluation per rank; few if the discounts of `like`, a longer query, prove to be right.
     """
-    rankings = telling_rankings(labels)
+    rankings = probe_rankings(labels)
     for form in _candidates(metric, labels, like):
         if form.agrees(metric, rankings):
             return form
@@ -99,17 +97,16 @@ def find_sum(metric: Metric, labels: Doubles, like: DocumentSum | None = None) -
 
 
 @lru_cache(maxsize=REMEMBERED)
-def remembered_sum(metric: Metric, ordered_labels: bytes) -> DocumentSum | None:
+def remembered_sum(metric: RankingMetric, ordered_labels: bytes) -> DocumentSum | None:
     """Return `find_sum` of the labels with these bytes."""
     return find_sum(metric, np.frombuffer(ordered_labels))
 
 
-def find_depth(metric: Metric, labels: Doubles, groups: QueryGroups) -> int | None:
+def find_depth(metric: RankingMetric, labels: Doubles, groups: QueryGroups) -> int | None:
     """Return a number of first ranks that the metric depends on alone, in every query; None if there is none."""
     by_size = np.argsort(-groups.sizes, kind="stable")
-    trials = [
-        telling_rankings(labels[groups.rows[groups.offsets[one] : groups.offsets[one + 1]]]) for one in by_size
-    ]
+    rows = list(groups)
+    trials = [probe_rankings(labels[rows[query]]) for query in by_size]
     depth = 0
     for rankings in trials[:: max(1, len(trials) // QUERIES_PROBED)]:
         ranks = range(rankings.shape[1])
@@ -119,7 +116,7 @@ def find_depth(metric: Metric, labels: Doubles, groups: QueryGroups) -> int | No
     return depth if all(_ignores(metric, rankings[::4], depth) for rankings in trials) else None
 
 
-def values_of(metric: Metric, rankings: Doubles) -> Doubles:
+def values_of(metric: RankingMetric, rankings: Doubles) -> Doubles:
     """Return `of_rankings`, checked; a custom metric may return anything."""
     if not len(rankings):
         return np.empty(0)
@@ -132,27 +129,27 @@ def values_of(metric: Metric, rankings: Doubles) -> Doubles:
     return values
 
 
-def check_batch_form(metric: Metric, labels: Doubles) -> None:
+def check_batch_form(metric: RankingMetric, labels: Doubles) -> None:
     """Refuse a metric whose `of_rankings` differs from its `of_ranking`."""
-    rankings = telling_rankings(labels)
+    rankings = probe_rankings(labels)
     together = values_of(metric, rankings.copy())
-    apart = np.array([metric.of_ranking(one.copy()) for one in rankings], dtype=np.float64)
+    apart = np.array([metric.of_ranking(ranking.copy()) for ranking in rankings], dtype=np.float64)
     if not are_equal(together, apart):
-        place = int(np.argmax(~(np.abs(together - apart) <= SAME * np.abs(apart))))
+        differs = int(np.argmax(~(np.abs(together - apart) <= SAME * np.abs(apart))))
         raise InputError(
             f"{metric}: of_rankings and of_ranking must agree, but for one ranking they return "
-            f"{together[place]:g} and {apart[place]:g}."
+            f"{together[differs]:g} and {apart[differs]:g}."
         )
 
 
-def are_equal(one: Doubles, other: Doubles) -> bool:
+def are_equal(first: Doubles, second: Doubles) -> bool:
     """Return whether values are equal up to rounding; NaN equals NaN."""
-    scale = max(np.abs(values).max(initial=0.0, where=np.isfinite(values)) for values in (one, other))
-    return np.allclose(one, other, rtol=0.0, atol=SAME * scale, equal_nan=True)
+    scale = max(np.abs(values).max(initial=0.0, where=np.isfinite(values)) for values in (first, second))
+    return np.allclose(first, second, rtol=0.0, atol=SAME * scale, equal_nan=True)
 
 
-def telling_rankings(labels: Doubles) -> Doubles:
-    """Return orders of the labels that tell forms apart: sorted, random, and with one label first or last."""
+def probe_rankings(labels: Doubles) -> Doubles:
+    """Return orders of the labels that distinguish forms: sorted, random, and with one label first or last."""
     random = np.random.default_rng(0)
     ascending = np.sort(labels)
     levels = np.unique(labels)
@@ -165,15 +162,15 @@ def telling_rankings(labels: Doubles) -> Doubles:
     return np.array(rows)
 
 
-def swapped(labels: Doubles, upper: NDArray[np.int64], lower: NDArray[np.int64]) -> Doubles:
+def swapped(labels: Doubles, upper: Integers, lower: Integers) -> Doubles:
     """Return one ranking per pair of ranks: the labels with those of the two ranks swapped."""
     rankings, row = np.tile(labels, (len(upper), 1)), np.arange(len(upper))
     rankings[row, upper], rankings[row, lower] = labels[lower], labels[upper]
     return rankings
 
 
-def _candidates(metric: Metric, labels: Doubles, like: DocumentSum | None) -> Iterator[DocumentSum]:
-    """Yield what the metric would be if it was a sum: first with the discounts of `like`, then with its own."""
+def _candidates(metric: RankingMetric, labels: Doubles, like: DocumentSum | None) -> Iterator[DocumentSum]:
+    """Yield the sums that the metric may be: first with the discounts of `like`, then with its own."""
     ascending = np.sort(labels)
     levels = np.unique(ascending)
     n = len(ascending)
@@ -183,8 +180,8 @@ def _candidates(metric: Metric, labels: Doubles, like: DocumentSum | None) -> It
         yield nothing
         return
     # Each label at the last rank, with the lowest at the first, and the two swapped.
-    places = np.searchsorted(ascending, levels[1:])
-    at_end = swapped(ascending, places, np.full(len(places), n - 1))
+    first_ranks = np.searchsorted(ascending, levels[1:])
+    at_end = swapped(ascending, first_ranks, np.full(len(first_ranks), n - 1))
     at_front = at_end.copy()
     at_front[:, [0, -1]] = at_end[:, [-1, 0]]
     ends = values_of(metric, at_end)
@@ -202,7 +199,7 @@ def _candidates(metric: Metric, labels: Doubles, like: DocumentSum | None) -> It
     yield _with_discounts(levels, gains, own, at_end[widest], ends[widest])
 
 
-def _discounts(metric: Metric, ranking: Doubles, value: float, gains: Doubles, span: float) -> Doubles:
+def _discounts(metric: RankingMetric, ranking: Doubles, value: float, gains: Doubles, span: float) -> Doubles:
     """Return the discounts of the ranks, 0 for the last, from one swap of each rank with the first or the last.
 
     The first document has gain 0 and the last one gain 1, so at least one of the two swaps changes the value.
@@ -231,7 +228,7 @@ def _with_discounts(
     return DocumentSum(levels, gains, discounts, float(value - without.values(ranking[None])[0]))
 
 
-def _ignores(metric: Metric, rankings: Doubles, depth: int) -> bool:
+def _ignores(metric: RankingMetric, rankings: Doubles, depth: int) -> bool:
     """Return whether the order of the documents from rank `depth`, from 0, on changes no value."""
     if depth >= rankings.shape[1] - 1:
         return True
@@ -239,4 +236,4 @@ def _ignores(metric: Metric, rankings: Doubles, depth: int) -> bool:
     rising[:, depth:] = np.sort(rankings[:, depth:], axis=1)
     falling[:, depth:] = rising[:, depth:][:, ::-1]
     values = values_of(metric, rankings)
-    return all(are_equal(values_of(metric, one), values) for one in (rising, falling))
+    return all(are_equal(values_of(metric, reordered), values) for reordered in (rising, falling))

@@ -50,7 +50,7 @@ class Convention:
         """
         if metric.name not in self.metrics and metric.name in METRICS and METRICS[metric.name] is type(metric):
             raise InputError(f"The convention {self.name} has no {metric.name}; it has {', '.join(self.metrics)}.")
-        open_options = {one.name for one in fields(metric)}.difference(metric._given)
+        open_options = {option.name for option in fields(metric)}.difference(metric._given)
         return metric.with_options(**{name: self.settings[name] for name in open_options & self.settings.keys()})
 
     def labels(self, labels: Doubles) -> Doubles:
@@ -74,15 +74,15 @@ class Convention:
         if document_ids is None:
             return Ranking.of(scores, groups, n_jobs=n_jobs)
         # It compares bytes; in UTF-8 that is the order of code points.
-        _, places = np.unique(np.asarray(document_ids).astype(np.str_), return_inverse=True)
-        return Ranking.of(scores, groups, tie_break=-places, n_jobs=n_jobs)
+        _, position = np.unique(np.asarray(document_ids).astype(np.str_), return_inverse=True)
+        return Ranking.of(scores, groups, tie_break=-position, n_jobs=n_jobs)
 
 
 _LETOR = {"discount": Discount.LETOR, "ties": Ties.STABLE}
 
 CONVENTIONS: dict[str, Convention] = {
-    one.name: one
-    for one in (
+    convention.name: convention
+    for convention in (
         Convention("standard"),
         Convention("letor3", _LETOR, ("ndcg", "map", "p")),
         Convention("letor4", {**_LETOR, "fewer_than_k": 0.0}, ("ndcg", "mean_ndcg", "map", "p")),

@@ -23,18 +23,15 @@ from rankwright.metrics.closed_forms import (
     values_of,
 )
 from rankwright.metrics.lambdas import GivenLambdas, NativeLambdas, scaled_gains
-from rankwright.metrics.sweep import Sweep, sweep_by_rankings
+from rankwright.metrics.protocols import Sweep
+from rankwright.metrics.sweep import sweep_by_rankings
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
-    from rankwright.base.arrays import Doubles
-    from rankwright.metrics.base import Metric
+    from rankwright.base.arrays import Doubles, Integers
     from rankwright.metrics.closed_forms import DocumentSum
-    from rankwright.metrics.lambdas import LambdaKernel, Pull, Sums
-    from rankwright.metrics.sweep import SweepKernel
+    from rankwright.metrics.protocols import LambdaKernel, Pull, RankingMetric, Sums, SweepKernel
 
 # Without a closed form and without `of_rankings`, a round tries at most so many swaps, and a search for the best
 # weight so many rankings, spread evenly over queries, but never fewer than the second number in a query that has
@@ -50,7 +47,7 @@ FARTHEST_CHECKED = 1e3  # the largest weight for which a sweep is checked
 HIGHEST_DISCOUNT = 1e280  # above it, sums over queries may overflow
 
 
-def custom_lambda_kernel(metric: Metric, labels: Doubles, groups: QueryGroups) -> LambdaKernel:
+def custom_lambda_kernel(metric: RankingMetric, labels: Doubles, groups: QueryGroups) -> LambdaKernel:
     """Return the kernel of a metric that has `of_ranking` and maybe `of_rankings`."""
     if not len(groups):
         return GivenLambdas(TriedSwaps(metric, None, None).deltas)
@@ -81,7 +78,7 @@ class TriedSwaps:
         at one of these ranks is then swapped with one lower document of each label only.
     """
 
-    def __init__(self, metric: Metric, most: int | None, depth: int | None) -> None:
+    def __init__(self, metric: RankingMetric, most: int | None, depth: int | None) -> None:
         self._metric, self._most, self._depth = metric, most, depth
         self._has_warned = False
 
@@ -103,8 +100,8 @@ class TriedSwaps:
             self._warn(len(upper))
             step = len(upper) / self._most
             start = np.random.default_rng(seed).random()
-            places = ((start + np.arange(self._most)) * step).astype(np.int64)
-            upper, lower = upper[places], lower[places]
+            tried = ((start + np.arange(self._most)) * step).astype(np.int64)
+            upper, lower = upper[tried], lower[tried]
         changes = np.abs(values_of_swaps(self._metric, labels, upper, lower) - value)
         if not np.isfinite(changes).all():
             raise InputError(f"{self._metric} must be a finite number for every ranking, but for some it is not.")
@@ -112,7 +109,7 @@ class TriedSwaps:
         return deltas[:, like]
 
     def _check_depth(self, labels: Doubles, value: float, seed: int) -> None:
-        """Forget the depth, with a warning, if the order of the documents below it matters after all."""
+        """Drop the depth, with a warning, if the order of the documents below it changes the value."""
         if self._depth is None or self._depth >= len(labels):
             return
         below = np.random.default_rng(seed).permutation(labels[self._depth :])
@@ -143,7 +140,7 @@ class SumCheck:
     At the first difference it warns; `instead` says what happens from then on.
     """
 
-    def __init__(self, metric: Metric, sums: Sequence[DocumentSum], instead: str) -> None:
+    def __init__(self, metric: RankingMetric, sums: Sequence[DocumentSum], instead: str) -> None:
         self._metric, self._sums, self._instead = metric, sums, instead
         self._holds = True
 
@@ -171,7 +168,12 @@ class SumLambdas:
     """The kernel of a metric that is a sum over documents as far as trials can tell; checked while in use."""
 
     def __init__(
-        self, metric: Metric, sums: Sequence[DocumentSum], labels: Doubles, groups: QueryGroups, most: int | None
+        self,
+        metric: RankingMetric,
+        sums: Sequence[DocumentSum],
+        labels: Doubles,
+        groups: QueryGroups,
+        most: int | None,
     ) -> None:
         self._check = SumCheck(metric, sums, "swaps of documents are tried one by one")
         self._by_sum = _native_kernel(sums, labels, groups)
@@ -186,7 +188,7 @@ class SumLambdas:
     def pull(self, *, offsets: Any, labels: Doubles, **options: Any) -> Pull:
         """Return a function of a query's number and its documents' scores that gives their gradients."""
         by_sum, by_trial = (
-            one.pull(offsets=offsets, labels=labels, **options) for one in (self._by_sum, self._by_trial)
+            kernel.pull(offsets=offsets, labels=labels, **options) for kernel in (self._by_sum, self._by_trial)
         )
         holds = True
 
@@ -202,12 +204,12 @@ class SumLambdas:
         return of_query
 
 
-def custom_sweep_kernel(metric: Metric, labels: Doubles, groups: QueryGroups) -> SweepKernel:
+def custom_sweep_kernel(metric: RankingMetric, labels: Doubles, groups: QueryGroups) -> SweepKernel:
     """Return the sweep of a metric that has `of_ranking` and maybe `of_rankings`."""
     most = None if metric.has_batch_form or metric.has_kernel else _most_of_a_query(groups)
     by_rankings = partial(sweep_by_rankings, metric, labels, groups, most=most)
     sums = find_sums(metric, labels, groups) if len(groups) else None
-    if sums is None or max(np.abs(one.discounts).max() for one in sums) > HIGHEST_DISCOUNT:
+    if sums is None or max(np.abs(form.discounts).max() for form in sums) > HIGHEST_DISCOUNT:
         return by_rankings
     return SumSweep(metric, sums, labels, groups, by_rankings)
 
@@ -217,7 +219,7 @@ class SumSweep:
 
     def __init__(
         self,
-        metric: Metric,
+        metric: RankingMetric,
         sums: Sequence[DocumentSum],
         labels: Doubles,
         groups: QueryGroups,
@@ -225,7 +227,7 @@ class SumSweep:
     ) -> None:
         self._labels, self._groups, self._by_rankings = labels, groups, by_rankings
         self._check = SumCheck(metric, sums, "rankings are tried one by one")
-        self._constants = np.array([one.constant for one in sums])
+        self._constants = np.array([form.constant for form in sums])
         gains, discounts = _rows_of_sums(sums, labels, groups)
         rows, average_ties = metric.rows_by_ties(labels, groups)
         self._arguments: dict[str, Any] = {
@@ -249,9 +251,7 @@ class SumSweep:
         return Sweep(starts + self._constants, alphas, changes)
 
 
-def values_of_swaps(
-    metric: Metric, labels: Doubles, upper: NDArray[np.int64], lower: NDArray[np.int64]
-) -> Doubles:
+def values_of_swaps(metric: RankingMetric, labels: Doubles, upper: Integers, lower: Integers) -> Doubles:
     """Return the value of the ranking with each of these pairs of ranks swapped."""
     block = max(1, LABELS_AT_ONCE // max(1, len(labels)))
     parts = [slice(first, first + block) for first in range(0, len(upper), block)]
@@ -277,9 +277,9 @@ def _native_kernel(sums: Sequence[DocumentSum], labels: Doubles, groups: QueryGr
 def _rows_of_sums(sums: Sequence[DocumentSum], labels: Doubles, groups: QueryGroups) -> tuple[Doubles, Doubles]:
     """Return the gain of every row, and the discount of every rank of every query."""
     gains = np.empty(len(labels))
-    for rows, one in zip(groups, sums, strict=True):
-        gains[rows] = one.gains_of(labels[rows])
-    return gains, np.concatenate([one.discounts for one in sums])
+    for rows, form in zip(groups, sums, strict=True):
+        gains[rows] = form.gains_of(labels[rows])
+    return gains, np.concatenate([form.discounts for form in sums])
 
 
 def _most_of_a_query(groups: QueryGroups) -> int:
@@ -287,7 +287,7 @@ def _most_of_a_query(groups: QueryGroups) -> int:
     return max(SWAPS_OF_A_QUERY, SWAPS_OF_A_ROUND // max(1, len(groups)))
 
 
-def _first_alike(labels: Doubles, depth: int) -> NDArray[np.int64]:
+def _first_alike(labels: Doubles, depth: int) -> Integers:
     """Return each rank's first rank from `depth` on that has the same label; above `depth`, the rank itself."""
     like = np.arange(len(labels))
     _, first, level = np.unique(labels[depth:], return_index=True, return_inverse=True)

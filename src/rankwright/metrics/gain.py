@@ -25,8 +25,7 @@ from rankwright.metrics.sweep import native_sweep, rank_weights
 if TYPE_CHECKING:
     from rankwright.base.arrays import Doubles
     from rankwright.data.groups import QueryGroups
-    from rankwright.metrics.lambdas import LambdaKernel
-    from rankwright.metrics.sweep import SweepKernel
+    from rankwright.metrics.protocols import LambdaKernel, SweepKernel
 
 HIGHEST_EXPONENT = 1000.0  # 2^1000 is still a finite double
 HIGHEST_GAIN = 1e280  # above it, sums over queries may overflow
@@ -68,13 +67,13 @@ class Gain:
         return self._look_up(labels)
 
     def _look_up(self, labels: Doubles) -> Doubles:
-        places = labels.astype(np.int64)
-        wrong = (places != labels) | (places >= len(self.values))
+        levels = labels.astype(np.int64)
+        wrong = (levels != labels) | (levels >= len(self.values))
         if wrong.any():
             raise InputError(
                 f"The gain table has labels 0 to {len(self.values) - 1}, but one label is {labels[wrong][0]:g}."
             )
-        return np.asarray(self.values)[places]
+        return np.asarray(self.values)[levels]
 
     def __str__(self) -> str:
         return ":".join([self.kind, *map(spell_number, self.values)])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,48 +15,8 @@ from rankwright.data.ranking import Ranking
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from numpy.typing import NDArray
-
-    from rankwright.base.arrays import Doubles, Floats
-    from rankwright.metrics.base import Metric
-
-    Rows = NDArray[np.int64]
-    Sums = tuple[Doubles, Doubles]
-    Pull = Callable[[int, Doubles], Doubles]
-
-
-class LambdaKernel(Protocol):
-    """The pairwise gradients of one metric, for documents with given labels."""
-
-    def sums(
-        self,
-        *,
-        offsets: Rows,
-        order: Rows,
-        scores: Doubles,
-        labels: Doubles,
-        query_weights: Doubles | None,
-        truncation: int | None,
-        normalise: bool,
-        sigma: float,
-        n_threads: int,
-    ) -> Sums:
-        """Return gradient and hessian, in row order, of documents ranked by `sort_within_queries`."""
-
-    def pull(
-        self,
-        *,
-        offsets: Rows,
-        labels: Doubles,
-        query_weights: Doubles | None,
-        truncation: int | None,
-        normalise: bool,
-        sigma: float,
-    ) -> Pull:
-        """Return a function of a query's number and its documents' scores that gives their gradients.
-
-        The rows of a query must be adjacent, and queries in order.
-        """
+    from rankwright.base.arrays import Doubles, Floats, Integers
+    from rankwright.metrics.protocols import LambdaKernel, Pull, RankingMetric, Sums
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,8 +84,8 @@ class GivenLambdas:
     def sums(
         self,
         *,
-        offsets: Rows,
-        order: Rows,
+        offsets: Integers,
+        order: Integers,
         scores: Doubles,
         labels: Doubles,
         truncation: int | None,
@@ -148,21 +108,9 @@ class GivenLambdas:
             )
         return gradient, hessian
 
-    def pull(self, *, offsets: Rows, labels: Doubles, **options: Any) -> Pull:
+    def pull(self, **documents: Any) -> Pull:
         """Return a function of a query's number and its documents' scores that gives their gradients."""
-
-        def of_query(query: int, scores: Doubles) -> Doubles:
-            ranking = Ranking.of(scores, QueryGroups.of_one(len(scores)), n_jobs=1)
-            return self.sums(
-                offsets=ranking.groups.offsets,
-                order=ranking.order,
-                scores=scores,
-                labels=labels[offsets[query] : offsets[query + 1]],
-                n_threads=1,
-                **_of_query(query, **options),
-            )[0]
-
-        return of_query
+        return _pull(self, **documents)
 
 
 @dataclass(frozen=True, eq=False)
@@ -177,13 +125,13 @@ class DoubleLambdas:
         The metric whose swap deltas weight the pairs; None: all are 1.
     """
 
-    metric: Metric | None
+    metric: RankingMetric | None
 
     def sums(
         self,
         *,
-        offsets: Rows,
-        order: Rows,
+        offsets: Integers,
+        order: Integers,
         scores: Doubles,
         labels: Doubles,
         query_weights: Doubles | None,
@@ -200,22 +148,9 @@ class DoubleLambdas:
             hessian[ranked] *= weight
         return gradient, hessian
 
-    def pull(self, *, offsets: Rows, labels: Doubles, query_weights: Doubles | None, **options: Any) -> Pull:
+    def pull(self, **documents: Any) -> Pull:
         """Return a function of a query's number and its documents' scores that gives their gradients."""
-
-        def of_query(query: int, scores: Doubles) -> Doubles:
-            ranking = Ranking.of(scores, QueryGroups.of_one(len(scores)), n_jobs=1)
-            return self.sums(
-                offsets=ranking.groups.offsets,
-                order=ranking.order,
-                scores=scores,
-                labels=labels[offsets[query] : offsets[query + 1]],
-                query_weights=None if query_weights is None else query_weights[query : query + 1],
-                n_threads=1,
-                **options,
-            )[0]
-
-        return of_query
+        return _pull(self, **documents)
 
     def _of_query(
         self, labels: Doubles, scores: Doubles, *, truncation: int | None, normalise: bool, sigma: float
@@ -237,7 +172,7 @@ class DoubleLambdas:
         return gradient * factor, hessian * factor
 
 
-def own_lambda_kernel(metric: Metric) -> LambdaKernel:
+def own_lambda_kernel(metric: RankingMetric) -> LambdaKernel:
     """Return the kernel of a metric that has its own `swap_deltas`."""
 
     def deltas_of(labels: Doubles, scores: Doubles, truncation: int | None) -> Doubles:  # noqa: ARG001
@@ -246,7 +181,7 @@ def own_lambda_kernel(metric: Metric) -> LambdaKernel:
     return GivenLambdas(deltas_of)
 
 
-def _checked_deltas(metric: Metric, labels: Doubles) -> Doubles:
+def _checked_deltas(metric: RankingMetric, labels: Doubles) -> Doubles:
     deltas = np.ascontiguousarray(metric.swap_deltas(labels), dtype=np.float64)
     if deltas.shape != (len(labels), len(labels)):
         raise InputError(
@@ -256,6 +191,26 @@ def _checked_deltas(metric: Metric, labels: Doubles) -> Doubles:
     if not (np.isfinite(deltas) & (deltas >= 0)).all():
         raise InputError(f"{metric}: swap_deltas must be finite and not negative.")
     return deltas
+
+
+def _pull(
+    kernel: LambdaKernel, *, offsets: Integers, labels: Doubles, query_weights: Doubles | None, **options: Any
+) -> Pull:
+    """Return the pull of a kernel that computes the sums of one query after the other."""
+
+    def of_query(query: int, scores: Doubles) -> Doubles:
+        ranking = Ranking.of(scores, QueryGroups.of_one(len(scores)), n_jobs=1)
+        return kernel.sums(
+            offsets=ranking.groups.offsets,
+            order=ranking.order,
+            scores=scores,
+            labels=labels[offsets[query] : offsets[query + 1]],
+            query_weights=None if query_weights is None else query_weights[query : query + 1],
+            n_threads=1,
+            **options,
+        )[0]
+
+    return of_query
 
 
 def _of_query(query: int, query_weights: Doubles | None, **options: Any) -> dict[str, Any]:

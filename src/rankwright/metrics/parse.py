@@ -7,21 +7,54 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import fields
+from dataclasses import dataclass, fields
+from itertools import chain
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from rankwright.base.errors import InputError
 from rankwright.base.wording import nearest
-from rankwright.metrics.average_precision import AP
 from rankwright.metrics.base import Metric, Ties
 from rankwright.metrics.cascade import ERR, RR
-from rankwright.metrics.function import FunctionMetric
 from rankwright.metrics.gain import DCG, NDCG, Discount, Gain, MeanNDCG
 from rankwright.metrics.pairwise import KendallTau, PairAccuracy
-from rankwright.metrics.relevance import WTA, Precision, Recall
+from rankwright.metrics.relevance import AP, WTA, Precision, Recall
 
 if TYPE_CHECKING:
     from rankwright.base.arrays import Doubles
+
+
+@dataclass(frozen=True)
+class FunctionMetric(Metric):
+    """The metric that a function computes from the labels of one query, best-ranked first.
+
+    Its name is the function's. The function returns a number, or NaN if all orders are equally good.
+    """
+
+    function: Callable[[Doubles], Any]
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not callable(self.function) or isinstance(self.function, type):
+            raise InputError(f"A metric must be a function of labels in ranked order, not {self.function!r}.")
+        object.__setattr__(self, "name", _name_of(self.function))
+
+    def of_ranking(self, labels: Doubles) -> float:
+        """Return the function's value; it gets a copy of the labels, which it may sort or change."""
+        value = self.function(labels.copy())
+        try:
+            return float(value)
+        except (TypeError, ValueError):
+            raise InputError(f"The metric {self.name} must return a number, not {value!r:.60}.") from None
+
+    def _shown_options(self) -> dict[str, Any]:
+        """Return the options without the function, which gives the name."""
+        return {name: value for name, value in super()._shown_options().items() if name != "function"}
+
+
+def _name_of(function: Any) -> str:
+    """Return the name of a function; of an object with `__call__`, or functools.partial, that of its class."""
+    return str(getattr(function, "__name__", type(function).__name__)).strip("<>")
+
 
 MetricLike: TypeAlias = "Metric | str | Callable[[Doubles], float]"
 """A metric, its name, or a function of labels in ranked order."""
@@ -99,20 +132,19 @@ def as_metrics(given: Any) -> list[Metric]:
     if isinstance(given, str):
         return parse_metrics(given)
     listed = list(given) if isinstance(given, Iterable) else [given]
-    metrics = [
-        one for some in listed for one in (_parse_cutoffs(some) if isinstance(some, str) else [as_metric(some)])
-    ]
+    parsed = (_parse_cutoffs(item) if isinstance(item, str) else [as_metric(item)] for item in listed)
+    metrics = list(chain.from_iterable(parsed))
     if not metrics:
         raise InputError("There is nothing to measure: give at least one metric.")
-    for one in metrics:
-        if any(str(one) == str(other) and one != other for other in metrics):
-            raise InputError(f"Two metrics are called {one}; give their functions different names.")
+    for metric in metrics:
+        if any(str(metric) == str(other) and metric != other for other in metrics):
+            raise InputError(f"Two metrics are called {metric}; give their functions different names.")
     return metrics
 
 
 def _option(text: str, option: str, metric: type[Metric]) -> tuple[str, Any]:
     name, _, value = (part.strip() for part in option.partition("="))
-    known = {one.name for one in fields(metric)} - {"k"}
+    known = {option.name for option in fields(metric)} - {"k"}
     if name not in known:
         raise InputError(f"The metric {metric.name} has no option {name!r}{nearest(name, known)}")
     try:

@@ -1,4 +1,4 @@
-"""Metrics of binary relevance: precision, recall, winner takes all."""
+"""Metrics of binary relevance: precision, recall, winner takes all, average precision."""
 
 from __future__ import annotations
 
@@ -10,15 +10,14 @@ import numpy as np
 
 from rankwright import _native
 from rankwright.metrics.base import Metric, checked_cut, linear_swap_deltas, require_finite
-from rankwright.metrics.lambdas import linear_lambda_kernel
+from rankwright.metrics.lambdas import NativeLambdas, linear_lambda_kernel
 from rankwright.metrics.sweep import native_sweep, rank_weights
 
 if TYPE_CHECKING:
     from rankwright.base.arrays import Doubles
     from rankwright.data.groups import QueryGroups
     from rankwright.data.ranking import Ranking
-    from rankwright.metrics.lambdas import LambdaKernel
-    from rankwright.metrics.sweep import SweepKernel
+    from rankwright.metrics.protocols import LambdaKernel, SweepKernel
 
 
 @dataclass(frozen=True)
@@ -51,8 +50,8 @@ class _InFirstRanks(RelevanceMetric):
 
     def of_ranking(self, labels: Doubles) -> float:
         relevance = self.relevance(labels)
-        found, n_relevant = relevance[: self._depth].sum(), relevance.sum()
-        return float(found / self._divisor(n_relevant)) if n_relevant else np.nan
+        hits, n_relevant = relevance[: self._depth].sum(), relevance.sum()
+        return float(hits / self._divisor(n_relevant)) if n_relevant else np.nan
 
     def swap_deltas(self, labels: Doubles) -> Doubles:
         relevance = self.relevance(labels)
@@ -75,9 +74,9 @@ class _InFirstRanks(RelevanceMetric):
 
     def _evaluate(self, labels: Doubles, ranking: Ranking, n_threads: int) -> Doubles:
         relevance, groups = self.relevance(labels), ranking.groups
-        found = _native.discounted_gains(*self._sorted(ranking), relevance, self._discounts(groups), n_threads)
+        hits = _native.discounted_gains(*self._sorted(ranking), relevance, self._discounts(groups), n_threads)
         n_relevant = relevant_documents(relevance, groups)
-        return np.where(n_relevant > 0, found / self._divisor(n_relevant), np.nan)
+        return np.where(n_relevant > 0, hits / self._divisor(n_relevant), np.nan)
 
     def _discounts(self, groups: QueryGroups) -> Doubles:
         """Return a discount of 1 for each rank that counts, at most as many as the longest query has."""
@@ -131,6 +130,72 @@ class WTA(_InFirstRanks):
 
     def _divisor(self, n_relevant: Doubles) -> Doubles:
         return np.ones_like(n_relevant)
+
+
+@dataclass(frozen=True)
+class AP(RelevanceMetric):
+    """Average precision: the mean, over the relevant documents, of the precision at their ranks; its mean is MAP.
+
+    A relevant document below rank k contributes 0. The sum is divided by the number of relevant documents or, if
+    `capped`, by the smaller of that number and k, as in LightGBM and XGBoost.
+    """
+
+    name = "map"
+    k: int | None = None
+    capped: bool = field(default=False, kw_only=True)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        checked_cut(self.k)
+
+    def of_ranking(self, labels: Doubles) -> float:
+        relevance = self.relevance(labels)
+        if not relevance.any():
+            return np.nan
+        precisions = np.cumsum(relevance) * self._inverse_ranks(len(labels))
+        return float(precisions @ relevance / self._divisor(relevance.sum(), len(labels)))
+
+    def swap_deltas(self, labels: Doubles) -> Doubles:
+        """Return the closed form: a relevant document passes others, whose precisions change by 1 / rank."""
+        relevance = self.relevance(labels)
+        inverse_ranks = self._inverse_ranks(len(labels))
+        n_found = np.cumsum(relevance)
+        between = np.cumsum(relevance * inverse_ranks)  # a difference of two entries sums over the ranks between
+        upper, lower = np.triu_indices(len(labels), 1)
+        passed = between[lower] - between[upper] - relevance[lower] * inverse_ranks[lower]
+        rising = relevance[lower] > relevance[upper]
+        leaves = n_found[lower] * inverse_ranks[lower]
+        arrives = (n_found[upper] + rising) * inverse_ranks[upper]
+        change = np.where(relevance[lower] == relevance[upper], 0.0, np.abs(arrives - leaves + passed))
+        deltas = np.zeros((len(labels), len(labels)))
+        deltas[upper, lower] = deltas[lower, upper] = change / self._divisor(
+            max(1.0, relevance.sum()), len(labels)
+        )
+        return deltas
+
+    def lambda_kernel(self, labels: Doubles, groups: QueryGroups) -> LambdaKernel:  # noqa: ARG002
+        own = {"threshold": self.threshold, "depth": self.k, "capped": self.capped}
+        return NativeLambdas(_native.average_precision_lambdas, _native.average_precision_pull, own)
+
+    def sweep_kernel(self, labels: Doubles, groups: QueryGroups) -> SweepKernel:
+        own = {"labels": labels, "threshold": self.threshold, "depth": self.k, "capped": self.capped}
+        return native_sweep(_native.sweep_average_precisions, self, labels, groups, **own)
+
+    def divisors(self, labels: Doubles, groups: QueryGroups) -> Doubles:
+        n_relevant = relevant_documents(self.relevance(labels), groups)
+        return np.minimum(n_relevant, self.k) if self.capped and self.k is not None else n_relevant
+
+    def _evaluate(self, labels: Doubles, ranking: Ranking, n_threads: int) -> Doubles:
+        return _native.average_precisions(
+            *self._sorted(ranking), labels, self.threshold, self.k, self.capped, n_threads
+        )
+
+    def _divisor(self, n_relevant: float, n: int) -> float:
+        return min(n_relevant, self.k or n, n) if self.capped else n_relevant
+
+    def _inverse_ranks(self, n: int) -> Doubles:
+        ranks = np.arange(1, n + 1)
+        return np.where(ranks <= (self.k or n), 1.0 / ranks, 0.0)
 
 
 def relevant_documents(relevance: Doubles, groups: QueryGroups) -> Doubles:

@@ -3,48 +3,27 @@
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from rankwright.data.groups import QueryGroups
 from rankwright.data.ranking import Ranking
+from rankwright.metrics.protocols import Sweep
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from numpy.typing import NDArray
-
-    from rankwright.base.arrays import Doubles
-    from rankwright.metrics.base import Metric
-
-    Rows = NDArray[np.int64]
+    from rankwright.base.arrays import Doubles, Integers
+    from rankwright.metrics.protocols import RankingMetric, SweepKernel
 
     NativeSweep = Callable[..., tuple[Doubles, Doubles, Doubles]]
 
 RANKED_AT_ONCE = 2**21  # documents of the rankings that are evaluated together for a metric without a native sweep
 
 
-class Sweep(NamedTuple):
-    """The value of each query just above the lowest alpha (NaN if it is empty), and the changes of their sum.
-
-    `alphas` are ascending. Just above `alphas[i]` the sum differs from that of `starts` by `changes[i]`.
-    """
-
-    starts: Doubles
-    alphas: Doubles
-    changes: Doubles
-
-
-class SweepKernel(Protocol):
-    """Evaluates one metric on fixed labels for every alpha in the open interval from `low` to `high`."""
-
-    def __call__(self, s: Doubles, t: Doubles, *, low: float, high: float, n_threads: int) -> Sweep:
-        """Return the sweep of s + alpha t; both columns of scores must be finite."""
-
-
 def native_sweep(
-    kernel: NativeSweep, metric: Metric, labels: Doubles, groups: QueryGroups, /, **own: Any
+    kernel: NativeSweep, metric: RankingMetric, labels: Doubles, groups: QueryGroups, /, **own: Any
 ) -> SweepKernel:
     """Return a sweep in native code; `own` has the arguments that are specific to the metric."""
     empty = np.isnan(metric.per_query_with_empty(labels, Ranking.of(np.zeros(len(labels)), groups)))
@@ -75,7 +54,7 @@ def rank_weights(discounts: Doubles, query_factors: Doubles, groups: QueryGroups
 
 
 def sweep_by_rankings(
-    metric: Metric,
+    metric: RankingMetric,
     labels: Doubles,
     groups: QueryGroups,
     s: Doubles,
@@ -107,7 +86,7 @@ def sweep_by_rankings(
     return Sweep(starts, *_merged(np.concatenate(alphas), np.concatenate(steps)))
 
 
-def _judged(metric: Metric, labels: Doubles, above: NDArray[np.int64], n_threads: int) -> Doubles:
+def _judged(metric: RankingMetric, labels: Doubles, above: Integers, n_threads: int) -> Doubles:
     """Return the metric of several rankings of one query: `above` counts the documents above each document."""
     n_rankings, n_documents = above.shape
     ranking = Ranking.of(-above.ravel(), QueryGroups.of_sizes(np.full(n_rankings, n_documents)), n_jobs=n_threads)
@@ -115,8 +94,8 @@ def _judged(metric: Metric, labels: Doubles, above: NDArray[np.int64], n_threads
 
 
 def _rankings(
-    metric: Metric, s: Doubles, t: Doubles, labels: Doubles, low: float, high: float, most: int | None
-) -> Iterator[tuple[Doubles, NDArray[np.int64]]]:
+    metric: RankingMetric, s: Doubles, t: Doubles, labels: Doubles, low: float, high: float, most: int | None
+) -> Iterator[tuple[Doubles, Integers]]:
     """Yield alphas and, one row per alpha, the number of documents above each one just beyond it.
 
     The first alpha is `low`. The others are those at which documents with different labels cross: a metric cannot
@@ -143,17 +122,17 @@ def _rankings(
     for first in range(0, len(starts), block):
         ends = np.append(starts, len(crossing))[first + 1 : first + block + 1]
         events = np.arange(starts[first], ends[-1])
-        place = np.searchsorted(ends, events, side="right")
+        event_of = np.searchsorted(ends, events, side="right")
         moved = np.zeros((len(ends), n), dtype=np.int64)
-        np.subtract.at(moved, (place, riser[events]), 1)
-        np.add.at(moved, (place, faller[events]), 1)
+        np.subtract.at(moved, (event_of, riser[events]), 1)
+        np.add.at(moved, (event_of, faller[events]), 1)
         rankings = above + np.cumsum(moved, axis=0)
         above = rankings[-1]
-        matters = np.bincount(place, labels[riser[events]] != labels[faller[events]]) > 0
+        matters = np.bincount(event_of, labels[riser[events]] != labels[faller[events]]) > 0
         yield crossing[ends - 1][matters], rankings[matters]
 
 
-def _warn_of_most(metric: Metric, most: int) -> None:
+def _warn_of_most(metric: RankingMetric, most: int) -> None:
     warnings.warn(
         f"{metric} is slow to search on: it is not a sum over documents, so rankings must be tried. Each search "
         f"tries at most {most:,} per query, not all; define of_rankings to try all of them.",

@@ -13,11 +13,9 @@ from rankwright.metrics.closed_forms import LABELS_AT_ONCE, remembered_sum, valu
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from numpy.typing import NDArray
-
-    from rankwright.base.arrays import Doubles
-    from rankwright.metrics.base import Metric
+    from rankwright.base.arrays import Doubles, Integers
     from rankwright.metrics.closed_forms import DocumentSum
+    from rankwright.metrics.protocols import RankingMetric
 
 # The value is the mean over all orders of tied labels if there are at most this many. Otherwise it is exact for a
 # sum over documents, and for other metrics a mean over random orders: this many with a batch form, fewer without.
@@ -27,7 +25,7 @@ ORDERS_ONE_BY_ONE = 120
 ORDERS_CHECKED = 4  # of those of a sum over documents
 
 
-def expected_value(metric: Metric, labels: Doubles, run_starts: NDArray[np.int64]) -> float:
+def expected_value(metric: RankingMetric, labels: Doubles, run_starts: Integers) -> float:
     """Return the mean over all orders of tied documents, whose runs in this ranking start at these ranks."""
     ends = np.append(run_starts[1:], len(labels))
     runs = [slice(*ends_of_run) for ends_of_run in zip(run_starts, ends, strict=True)]
@@ -38,15 +36,15 @@ def expected_value(metric: Metric, labels: Doubles, run_starts: NDArray[np.int64
     else:
         form = _sum_of(metric, labels)
         if form is not None and all(
-            form.agrees(metric, some) for some in _random_orders(labels, runs, ORDERS_CHECKED)
+            form.agrees(metric, block) for block in _random_orders(labels, runs, ORDERS_CHECKED)
         ):
             return form.expected(labels, run_starts)
         n_orders = ORDERS_OF_TIES if metric.has_batch_form else ORDERS_ONE_BY_ONE
         rankings = _random_orders(labels, runs, n_orders)
-    return float(np.mean(np.concatenate([values_of(metric, some) for some in rankings])))
+    return float(np.mean(np.concatenate([values_of(metric, block) for block in rankings])))
 
 
-def _sum_of(metric: Metric, labels: Doubles) -> DocumentSum | None:
+def _sum_of(metric: RankingMetric, labels: Doubles) -> DocumentSum | None:
     """Return the metric as a sum over documents; None if it is not one, or if it cannot be remembered."""
     try:
         hash(metric)
@@ -76,8 +74,8 @@ def _all_orders(labels: Doubles, runs: list[slice], n_orders: int) -> Iterator[D
     for rankings, first in _blocks(labels, n_orders):
         number = np.arange(first, first + len(rankings))
         for run, of_run in zip(runs, orders, strict=True):
-            number, place = np.divmod(number, len(of_run))
-            rankings[:, run] = of_run[place]
+            number, index = np.divmod(number, len(of_run))
+            rankings[:, run] = of_run[index]
         yield rankings
 
 
@@ -108,14 +106,14 @@ def _distinct_orders(labels: Doubles) -> Doubles:
     orders = [np.full(len(labels), levels[0])]
     for level, count in zip(levels[1:], counts[1:], strict=True):
         orders = [
-            _with(order, places, level)
+            _with(order, ranks, level)
             for order in orders
-            for places in combinations(np.flatnonzero(order == levels[0]), count)
+            for ranks in combinations(np.flatnonzero(order == levels[0]), count)
         ]
     return np.array(orders)
 
 
-def _with(order: Doubles, places: tuple[int, ...], level: float) -> Doubles:
+def _with(order: Doubles, ranks: tuple[int, ...], level: float) -> Doubles:
     changed = order.copy()
-    changed[list(places)] = level
+    changed[list(ranks)] = level
     return changed

@@ -5,6 +5,8 @@ from .class_trees import ExpectedRelevance as ExpectedRelevance
 from .combination import Combination as Combination
 from .feature import FeatureScorer as FeatureScorer
 from .linear import LinearScorer as LinearScorer
+from .model_file import load as load
+from .model_file import save as save
 from .network import NetworkScorer as NetworkScorer
 from .probability_calibrations import LogisticCalibration as LogisticCalibration
 from .probability_calibrations import SigmoidCalibration as SigmoidCalibration
@@ -19,6 +21,4 @@ from .retrieval import RetrievalScorer as RetrievalScorer
 from .scorer import Scorer as Scorer
 from .shared_columns import share_columns as share_columns
 from .standardised import StandardisedScorer as StandardisedScorer
-from .store import load as load
-from .store import save as save
 from .trees import TreeEnsemble as TreeEnsemble

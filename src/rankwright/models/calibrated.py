@@ -9,8 +9,7 @@ import numpy as np
 
 from rankwright.base.errors import InputError
 from rankwright.base.threads import resolve_threads
-from rankwright.models.class_contributions import class_contributions
-from rankwright.models.class_trees import ClassTrees
+from rankwright.models.class_trees import ClassTrees, class_contributions
 from rankwright.models.probability_calibrations import BayesScorer, StandardCalibration
 from rankwright.models.scorer import Scorer
 from rankwright.models.state import State
@@ -18,8 +17,9 @@ from rankwright.models.trees import TreeEnsemble
 from rankwright.models.wrapping import checked_part
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
+    from rankwright.base.arrays import Doubles, Integers
     from rankwright.data.groups import QueryGroups
 
 
@@ -43,8 +43,8 @@ class Calibrated(Scorer):
     def __post_init__(self) -> None:
         self._set("calibration", checked_part(self.calibration))
         if self.calibration.n_features != self.classes.n_classes:
-            expected, found = self.classes.n_classes, self.calibration.n_features
-            raise InputError(f"There are {expected} classes, but the calibration takes {found}.")
+            expected, given = self.classes.n_classes, self.calibration.n_features
+            raise InputError(f"There are {expected} classes, but the calibration takes {given}.")
         self._set("n_features", self.classes.trees.n_features)
         super().__post_init__()
 
@@ -81,9 +81,7 @@ class Calibrated(Scorer):
         calibration = replace(self.calibration, total=self.calibration.total - dropped)
         return replace(self, classes=classes, calibration=calibration)
 
-    def probabilities(
-        self, X: Any, qid: ArrayLike | None = None, *, n_jobs: int | None = None
-    ) -> NDArray[np.float64]:
+    def probabilities(self, X: Any, qid: ArrayLike | None = None, *, n_jobs: int | None = None) -> Doubles:
         """Return the probability of each class, one row per document. Takes the same input as `predict`."""
         if not isinstance(self.calibration, BayesScorer):
             raise InputError(f"A calibration of kind {self.calibration.kind!r} gives gains, not probabilities.")
@@ -91,19 +89,24 @@ class Calibrated(Scorer):
         return self.calibration.probabilities(self._of_classes(features, groups, resolve_threads(n_jobs)))
 
     @property
-    def used_features(self) -> NDArray[np.int64]:
+    def total_gain(self) -> Doubles:
+        """The total gain of the splits on each feature."""
+        return self.classes.trees.total_gain
+
+    @property
+    def used_features(self) -> Integers:
         """The features that occur in any split."""
         return self.classes.trees.used_features
 
-    def _score(self, X: Any, groups: QueryGroups, n_threads: int, /) -> NDArray[np.float64]:
+    def _score(self, X: Any, groups: QueryGroups, n_threads: int, /) -> Doubles:
         return self.calibration._score(self._of_classes(X, groups, n_threads), groups, n_threads)
 
     def _of_classes(self, X: Any, groups: QueryGroups, n_threads: int) -> Any:
         """Return the score of each class in double precision, one row per document."""
         return np.ascontiguousarray(self.classes._scores(X, groups, n_threads).T)
 
-    def _contributions(self, X: Any, groups: QueryGroups, n_threads: int, /) -> NDArray[np.float64]:
-        def calibrated(scores: Any) -> NDArray[np.float64]:
+    def _contributions(self, X: Any, groups: QueryGroups, n_threads: int, /) -> Doubles:
+        def calibrated(scores: Any) -> Doubles:
             return self.calibration._score(np.ascontiguousarray(scores.T), groups, n_threads)
 
         parts, scores = (

@@ -5,27 +5,31 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from enum import Enum
 from functools import cached_property
+from itertools import product
+from math import comb
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
 from rankwright.base.errors import InputError
 from rankwright.base.threads import resolve_threads
-from rankwright.models.class_contributions import class_contributions
 from rankwright.models.scorer import Scorer
 from rankwright.models.state import State, checked_integer, frozen_numbers, shown
 from rankwright.models.trees import TreeEnsemble
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
-    from rankwright.base.arrays import Doubles
+    from rankwright.base.arrays import Doubles, Floats, Integers
     from rankwright.data.dataset import Documents
     from rankwright.data.groups import QueryGroups
 
 MOST_CLASSES = 256
+MOST_EXPLAINED_CLASSES = 10
+NEGLIGIBLE = 1e-12
+"""What rounding may leave of contributions that cancel, relative to their size."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,8 +85,8 @@ class ClassTrees:
     @classmethod
     def concatenate(cls, parts: Sequence[ClassTrees], weights: Sequence[float]) -> Self:
         """Return the weighted sum of several ensembles with the same classes and columns."""
-        values = [weight * one.values for weight, one in zip(weights, parts, strict=True)]
-        trees = TreeEnsemble.concatenate([one.trees for one in parts])
+        values = [weight * part.values for weight, part in zip(weights, parts, strict=True)]
+        trees = TreeEnsemble.concatenate([part.trees for part in parts])
         return cls(trees, np.concatenate(values), parts[0].n_classes)
 
     @property
@@ -108,14 +112,14 @@ class ClassTrees:
 
     def outputs(self, data: Documents, *, n_jobs: int | None = None) -> Doubles:
         """Return the scores, one row per class and one column per document."""
-        return np.stack([one.predict(data, n_jobs=n_jobs) for one in self.by_class])
+        return np.stack([trees.predict(data, n_jobs=n_jobs) for trees in self.by_class])
 
     def _scores(self, X: Any, groups: QueryGroups, n_threads: int) -> Doubles:
-        return np.stack([one._score(X, groups, n_threads) for one in self.by_class])
+        return np.stack([trees._score(X, groups, n_threads) for trees in self.by_class])
 
     def _contributions(self, X: Any, groups: QueryGroups, n_threads: int) -> Doubles:
         """Return the contributions to the score of each class: classes x documents x (features and base score)."""
-        return np.stack([one._contributions(X, groups, n_threads) for one in self.by_class])
+        return np.stack([trees._contributions(X, groups, n_threads) for trees in self.by_class])
 
     @cached_property
     def by_class(self) -> tuple[TreeEnsemble, ...]:
@@ -231,14 +235,19 @@ class ExpectedRelevance(Scorer):
         return np.ascontiguousarray(shares.T)
 
     @property
-    def used_features(self) -> NDArray[np.int64]:
+    def total_gain(self) -> Doubles:
+        """The total gain of the splits on each feature."""
+        return self.classes.trees.total_gain
+
+    @property
+    def used_features(self) -> Integers:
         """The features that occur in any split."""
         return self.classes.trees.used_features
 
-    def _score(self, X: NDArray[np.float32], groups: QueryGroups, n_threads: int, /) -> Doubles:
+    def _score(self, X: Floats, groups: QueryGroups, n_threads: int, /) -> Doubles:
         return self.link.relevance(self.classes._scores(X, groups, n_threads), self.levels)
 
-    def _contributions(self, X: NDArray[np.float32], groups: QueryGroups, n_threads: int, /) -> Doubles:
+    def _contributions(self, X: Floats, groups: QueryGroups, n_threads: int, /) -> Doubles:
         parts, scores = (
             self.classes._contributions(X, groups, n_threads),
             self.classes._scores(X, groups, n_threads),
@@ -256,7 +265,7 @@ class ExpectedRelevance(Scorer):
     @classmethod
     def from_state(cls, state: State) -> Self:
         """Make a scorer from its trees, their leaf values, the levels and the link."""
-        name, known = state.fields.get("link"), {one.value: one for one in ClassLink}
+        name, known = state.fields.get("link"), {link.value: link for link in ClassLink}
         if not isinstance(name, str) or name not in known:
             raise InputError(f"link must be one of {', '.join(known)}, not {shown(name)}.")
         trees = state.child("trees")
@@ -265,3 +274,50 @@ class ExpectedRelevance(Scorer):
         values = state.array("values", np.float64, n_dimensions=2)
         classes = ClassTrees(trees, values, state.integer("n_classes"))
         return cls(classes, state.array("levels", np.float64), known[name])
+
+
+def class_contributions(parts: Doubles, scores: Doubles, score_of: Callable[[Doubles], Doubles]) -> Doubles:
+    """Return contributions to a function of class scores, one row per document and last the base score.
+
+    The base score is the function of the base scores of the classes. The difference between score and base score
+    is divided among the classes by Shapley's definition, each class having its base score or its own. The part of
+    a class is divided among the features in proportion to their contributions to its score.
+
+    Parameters
+    ----------
+    parts
+        The contributions to the score of each class: classes x documents x features, and last the base score.
+    scores
+        The score of each class (row) for every document (column).
+    score_of
+        The function, which takes one row per class and returns one score per document.
+    """
+    features, base = parts[..., :-1], parts[..., -1]
+    shares = _shapley_values(base, scores, score_of)
+    total = features.sum(axis=2)
+    cancelled = np.abs(total) <= NEGLIGIBLE * (np.abs(features).sum(axis=2) + np.abs(base))
+    slopes = np.where(cancelled, 0.0, shares / np.where(cancelled, 1.0, total))
+    values = np.empty(parts.shape[1:])
+    values[:, :-1] = (features * slopes[..., None]).sum(axis=0)
+    values[:, -1] = score_of(base)
+    return values
+
+
+def _shapley_values(base: Doubles, scores: Doubles, score_of: Callable[[Doubles], Doubles]) -> Doubles:
+    """Return each class's share (row) of the difference between score and base score of a document (column)."""
+    n_classes = len(scores)
+    if n_classes > MOST_EXPLAINED_CLASSES:
+        raise InputError(
+            f"Contributions of features can be computed for at most {MOST_EXPLAINED_CLASSES} classes, not "
+            f"{n_classes}."
+        )
+    shares = np.zeros_like(scores)
+    for chosen in product((False, True), repeat=n_classes):
+        own = np.array(chosen)
+        value = score_of(np.where(own[:, None], scores, base))
+        size = int(own.sum())
+        if size:
+            shares[own] += value / (n_classes * comb(n_classes - 1, size - 1))
+        if size < n_classes:
+            shares[~own] -= value / (n_classes * comb(n_classes - 1, size))
+    return shares

@@ -14,8 +14,7 @@ from rankwright.models.state import State, frozen_numbers
 from rankwright.models.wrapping import checked_part
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from rankwright.base.arrays import Doubles, Floats, Integers
     from rankwright.data.groups import QueryGroups
 
 
@@ -33,12 +32,12 @@ class Combination(Scorer):
 
     kind: ClassVar[str] = "combination"
     members: tuple[Scorer, ...]
-    weights: NDArray[np.float64]
+    weights: Doubles
 
     def __post_init__(self) -> None:
         members = _checked_members(self.members)
-        named = [one for one in (*members, self) if one.feature_names is not None]
-        if len({(one.feature_names, one.categories) for one in named}) > 1:
+        named = [scorer for scorer in (*members, self) if scorer.feature_names is not None]
+        if len({(scorer.feature_names, scorer.categories) for scorer in named}) > 1:
             raise InputError("The members of a combination must have the same feature names in the same order.")
         self._set("weights", frozen_numbers("weights", self.weights, (len(members),)))
         self._set("n_features", members[0].n_features)
@@ -81,25 +80,23 @@ class Combination(Scorer):
         """Return the combination with longer members cut; a member without rounds stays whole."""
         if not self.n_rounds:
             return super().first(n_rounds)
-        members = tuple(one.first(n_rounds) if one.n_rounds > n_rounds else one for one in self.members)
-        return replace(self, members=members)
+        cut = (member.first(n_rounds) if member.n_rounds > n_rounds else member for member in self.members)
+        return replace(self, members=tuple(cut))
 
-    def _score(self, X: NDArray[np.float32], groups: QueryGroups, n_threads: int, /) -> NDArray[np.float64]:
+    def _score(self, X: Floats, groups: QueryGroups, n_threads: int, /) -> Doubles:
         scores = np.zeros(len(X))
         for member, weight in zip(self.members, self.weights, strict=True):
             scores += weight * member._score(X, groups, n_threads)
         return scores
 
-    def _contributions(
-        self, X: NDArray[np.float32], groups: QueryGroups, n_threads: int, /
-    ) -> NDArray[np.float64]:
+    def _contributions(self, X: Floats, groups: QueryGroups, n_threads: int, /) -> Doubles:
         values = np.zeros((len(X), self.n_features + 1))
         for member, weight in zip(self.members, self.weights, strict=True):
             values += weight * member._contributions(X, groups, n_threads)
         return values
 
     @property
-    def used_features(self) -> NDArray[np.int64]:
+    def used_features(self) -> Integers:
         """Those that any member uses."""
         return np.unique(np.concatenate([member.used_features for member in self.members]))
 

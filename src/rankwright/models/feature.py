@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, ClassVar, Self
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from rankwright.base.errors import InputError
 from rankwright.models.scorer import Scorer
-from rankwright.models.state import State, checked_integer, checked_n_features, checked_number, shown
+from rankwright.models.state import Saved, State, checked_integer, checked_n_features, checked_number, shown
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from rankwright.base.arrays import Doubles, Floats, Integers
     from rankwright.data.groups import QueryGroups
 
 
@@ -34,6 +33,12 @@ class FeatureScorer(Scorer):
     """
 
     kind: ClassVar[str] = "feature"
+    saved: ClassVar[Saved] = {
+        "feature": State.integer,
+        "direction": State.integer,
+        "n_features": State.integer,
+        "missing": State.number,
+    }
     feature: int
     direction: int = 1
     n_features: int = field(kw_only=True)
@@ -50,34 +55,17 @@ class FeatureScorer(Scorer):
             raise InputError(f"direction must be 1 or -1, not {shown(self.direction)}.")
         super().__post_init__()
 
-    def _score(self, X: NDArray[np.float32], _groups: QueryGroups, _threads: int, /) -> NDArray[np.float64]:
+    def _score(self, X: Floats, _groups: QueryGroups, _threads: int, /) -> Doubles:
         values = X[:, self.feature].astype(np.float64)
         values[np.isnan(values)] = self.missing
         return self.direction * values
 
-    def _contributions(
-        self, X: NDArray[np.float32], groups: QueryGroups, n_threads: int, /
-    ) -> NDArray[np.float64]:
+    def _contributions(self, X: Floats, groups: QueryGroups, n_threads: int, /) -> Doubles:
         values = np.zeros((len(X), self.n_features + 1))
         values[:, self.feature] = self._score(X, groups, n_threads)
         return values
 
     @property
-    def used_features(self) -> NDArray[np.int64]:
+    def used_features(self) -> Integers:
         """That feature."""
         return np.array([self.feature])
-
-    def state(self) -> State:
-        """Return the four numbers."""
-        names = ("feature", "direction", "n_features", "missing")
-        return State(fields={name: getattr(self, name) for name in names})
-
-    @classmethod
-    def from_state(cls, state: State) -> Self:
-        """Rebuild a scorer from its four numbers."""
-        return cls(
-            state.integer("feature"),
-            state.integer("direction"),
-            n_features=state.integer("n_features"),
-            missing=state.number("missing"),
-        )

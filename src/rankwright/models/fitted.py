@@ -1,4 +1,4 @@
-"""Scorers, fitted rankers, scikit-learn's wrappers of them and other libraries' models, used alike."""
+"""Uniform access to scorers, fitted rankers, scikit-learn's wrappers of them and other libraries' models."""
 
 from __future__ import annotations
 
@@ -124,11 +124,11 @@ def ordered_for(model: Any, data: Documents) -> Any:
             trained = counted(len(names), "feature")
             raise InputError(f"the model was trained on {trained}, the data have {data.n_features:,}.")
         return data.X
-    places = {name: place for place, name in enumerate(data.feature_names)}
+    column_of = {name: column for column, name in enumerate(data.feature_names)}
     for name in names:
-        if name not in places:
+        if name not in column_of:
             raise InputError(f"the model was trained with the feature {name!r}, which the data do not have.")
-    order = [places[name] for name in names]
+    order = [column_of[name] for name in names]
     return data.X if order == list(range(data.n_features)) else np.ascontiguousarray(data.X[:, order])
 
 
@@ -139,13 +139,13 @@ def _names_of(model: Any) -> list[str] | None:
         if names is not None:
             return [str(name) for name in (names() if callable(names) else names)]
     if hasattr(model, "num_features"):  # XGBoost's Booster of an array
-        return [str(place) for place in range(model.num_features())]
+        return [str(number) for number in range(model.num_features())]
     return None
 
 
 def made_up(names: list[str]) -> bool:
-    """Return whether a library numbered the features itself, as for an array."""
-    return any(names == [f"{stem}{place}" for place in range(len(names))] for stem in ("", "f", "Column_"))
+    """Return whether a library made up the names by numbering the features, as for an array."""
+    return any(names == [f"{stem}{number}" for number in range(len(names))] for stem in ("", "f", "Column_"))
 
 
 def _one_column(scores: Any) -> Any:

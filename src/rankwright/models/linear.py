@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Self
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from rankwright.base.errors import InputError
 from rankwright.models.scorer import Scorer
-from rankwright.models.state import State, checked_number, frozen_numbers
+from rankwright.models.state import Saved, State, checked_number, frozen_numbers
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from rankwright.base.arrays import Doubles, Floats, Integers
     from rankwright.data.groups import QueryGroups
+    from rankwright.data.scaling import Scaling
 
 # Number of rows scored together: few enough for their columns to stay in the cache.
 BLOCK_ROWS = 8192
@@ -37,8 +37,9 @@ class LinearScorer(Scorer):
     """
 
     kind: ClassVar[str] = "linear"
-    weights: NDArray[np.float64]
-    missing: NDArray[np.float64]
+    saved: ClassVar[Saved] = {"weights": State.vector, "missing": State.vector, "intercept": State.number}
+    weights: Doubles
+    missing: Doubles
     intercept: float = 0.0
 
     def __post_init__(self) -> None:
@@ -50,26 +51,24 @@ class LinearScorer(Scorer):
             raise InputError("weights must not be empty: there must be at least one feature.")
         super().__post_init__()
 
-    def _score(self, X: NDArray[np.float32], _groups: QueryGroups, _threads: int, /) -> NDArray[np.float64]:
+    def _score(self, X: Floats, _groups: QueryGroups, _threads: int, /) -> Doubles:
         scores = np.full(len(X), self.intercept)
         for start in range(0, len(X), BLOCK_ROWS):
             block = slice(start, start + BLOCK_ROWS)
             self._add_products(X[block], scores[block])
         return scores
 
-    def _add_products(self, X: NDArray[np.float32], scores: NDArray[np.float64]) -> None:
+    def _add_products(self, X: Floats, scores: Doubles) -> None:
         # Column by column: BLAS and np.sum may round a row's sum differently depending on the other rows.
         for feature in self.used_features:
             scores += self._products(X, feature)
 
-    def _products(self, X: NDArray[np.float32], feature: int) -> NDArray[np.float64]:
+    def _products(self, X: Floats, feature: int) -> Doubles:
         column = X[:, feature].astype(np.float64)
         column[np.isnan(column)] = self.missing[feature]
         return np.asarray(self.weights[feature] * column)
 
-    def _contributions(
-        self, X: NDArray[np.float32], _groups: QueryGroups, _threads: int, /
-    ) -> NDArray[np.float64]:
+    def _contributions(self, X: Floats, _groups: QueryGroups, _threads: int, /) -> Doubles:
         values = np.zeros((len(X), self.n_features + 1))
         for feature in self.used_features:
             values[:, feature] = self._products(X, feature)
@@ -77,17 +76,15 @@ class LinearScorer(Scorer):
         return values
 
     @property
-    def used_features(self) -> NDArray[np.int64]:
+    def used_features(self) -> Integers:
         """The features whose weight is not zero."""
         return np.flatnonzero(self.weights)
 
-    def state(self) -> State:
-        """Return weights, missing values and intercept."""
-        arrays = {"weights": self.weights, "missing": self.missing}
-        return State(fields={"intercept": self.intercept}, arrays=arrays)
 
-    @classmethod
-    def from_state(cls, state: State) -> Self:
-        """Rebuild a scorer from weights, missing values and intercept."""
-        weights, missing = state.array("weights", np.float64), state.array("missing", np.float64)
-        return cls(weights, missing, state.number("intercept"))
+def linear_of_columns(weights: Doubles, scaling: Scaling, bias: float = -0.0) -> LinearScorer:
+    """Return the scorer of unscaled columns that equals bias + sum of weight x scaled column.
+
+    The default bias of -0.0 keeps the sign of a zero sum.
+    """
+    raw, added = scaling.folded(weights)
+    return LinearScorer(raw, scaling.missing, float(bias + added))

@@ -1,4 +1,4 @@
-"""The bytes of a model file.
+"""Saves models to files and loads them.
 
 A file holds, in this order and with all numbers little-endian:
 
@@ -12,8 +12,8 @@ A file holds, in this order and with all numbers little-endian:
 Version 2 brought categories. A model without them is written as version 1, which older readers know.
 
 Every byte belongs to one array only, so loading takes at most a few times the size of the file. What a file can
-claim without holding it is bounded too: the depth of scorers here, the number of features in `state.py`, the
-columns made of each feature in `query_features.py`, the depth of facts in `about.py`.
+claim without holding it is bounded too: the depth of scorers here, the number of features and
+the depth of facts in `state.py`, the columns made of each feature in `query_features.py`.
 """
 
 from __future__ import annotations
@@ -23,19 +23,25 @@ import json
 import math
 import struct
 from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from rankwright.base.errors import InputError
+from rankwright.base.files import write_whole
 from rankwright.data.categories import Category
+from rankwright.models.fitted import scorer_of
 from rankwright.models.scorer import Scorer, scorer_class
 from rankwright.models.state import State, shown
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Iterator
 
     from numpy.typing import NDArray
+
+    from rankwright.models.fitted import Fitted
 
 FORMAT_VERSION = 2
 MAGIC = b"\x89rankwright\r\n\x1a\n"  # as in PNG: a conversion of line ends breaks it
@@ -51,6 +57,34 @@ MAX_DIMENSIONS = 3
 DTYPES = ("float32", "float64", "int32", "int64", "uint8", "uint16", "uint32")
 
 
+def save(model: Scorer | Fitted, path: str | os.PathLike[str]) -> None:
+    """Write a scorer, or the scorer of a fitted ranker, to a file: completely or not at all."""
+    scorer = scorer_of(model)
+    if scorer is None:
+        raise InputError(f"save takes a scorer or a fitted ranker, not this {type(model).__name__}.")
+    content = encode(scorer)
+    with write_whole(path) as file:
+        file.write(content)
+
+
+def load(path: str | os.PathLike[str]) -> Scorer:
+    """Read the scorer in a model file; nothing in the file is executed."""
+    return decode(_content(Path(path)), str(path))
+
+
+def _content(path: Path) -> bytes:
+    try:
+        if not path.exists():
+            raise InputError(f"There is no file {path}.")
+        if not path.is_file():  # reading a pipe or a device might never end
+            raise InputError(f"{path} is not a file.")
+        with path.open("rb") as file:
+            start = file.read(len(MAGIC))
+            return start + file.read() if start == MAGIC else start  # some other file may be huge
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {error.strerror}.") from None
+
+
 def encode(scorer: Scorer) -> bytes:
     """Return a scorer as the bytes of a model file."""
     if scorer.depth > MAX_DEPTH:
@@ -61,7 +95,7 @@ def encode(scorer: Scorer) -> bytes:
         "scorer": _node_of(scorer),
     }
     if scorer.categories:
-        description["categories"] = [asdict(one) for one in scorer.categories]
+        description["categories"] = [asdict(category) for category in scorer.categories]
     header = json.dumps(description, allow_nan=False, separators=(",", ":")).encode()
     if len(header) > MAX_HEADER_SIZE:
         raise InputError(f"The model's description takes {len(header)} bytes, more than {MAX_HEADER_SIZE}.")
@@ -151,7 +185,7 @@ def _described_scorer(header: Any, payload: _Payload) -> Scorer:
         raise InputError("its feature names and categories must be lists, its facts an object.")
     scorer = _scorer_from(node, payload, depth=1)
     payload.require_used_up()
-    known = [Category(*_parts(one, "name", "values", "one_hot")) for one in categories]
+    known = [Category(*_parts(category, "name", "values", "one_hot")) for category in categories]
     return scorer.described(feature_names=names, categories=known, about=about)
 
 

@@ -7,18 +7,16 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Self
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from rankwright.base.errors import InputError
 from rankwright.models.scorer import Scorer
-from rankwright.models.state import State, checked_number, frozen_numbers
+from rankwright.models.state import Saved, State, checked_number, frozen_numbers
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from rankwright.base.arrays import Doubles
+    from rankwright.base.arrays import Doubles, Floats
     from rankwright.data.groups import QueryGroups
 
 
@@ -61,7 +59,7 @@ class BayesScorer(Scorer):
             expected += gain * probability
         return expected
 
-    def _score(self, X: NDArray[np.float32], _groups: QueryGroups, _threads: int, /) -> Doubles:
+    def _score(self, X: Floats, _groups: QueryGroups, _threads: int, /) -> Doubles:
         return self.expected_gains(X)  # type: ignore[arg-type]  # converted to doubles there
 
 
@@ -73,6 +71,7 @@ class StandardCalibration(BayesScorer):
     """
 
     kind: ClassVar[str] = "standard_calibration"
+    saved: ClassVar[Saved] = {"gains": State.vector, "total": State.number}
     total: float
 
     def __post_init__(self) -> None:
@@ -83,21 +82,13 @@ class StandardCalibration(BayesScorer):
         """Return the logarithms of total + score; classes that every round voted against are equally likely."""
         return np.log(np.maximum(self.total + scores, np.finfo(np.float64).tiny))
 
-    def state(self) -> State:
-        """Return the gains and the total."""
-        return State(fields={"total": self.total}, arrays={"gains": self.gains})
-
-    @classmethod
-    def from_state(cls, state: State) -> Self:
-        """Make a calibration from the gains and the total."""
-        return cls(state.array("gains", np.float64), state.number("total"))
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SigmoidCalibration(BayesScorer):
     """Probabilities proportional to 1 / (1 + exp(-slope (score - middle))), equation 4 of the same paper."""
 
     kind: ClassVar[str] = "sigmoid_calibration"
+    saved: ClassVar[Saved] = {"gains": State.vector, "slope": State.number, "middle": State.number}
     slope: float
     middle: float
 
@@ -109,15 +100,6 @@ class SigmoidCalibration(BayesScorer):
     def log_odds(self, scores: Doubles) -> Doubles:
         """Return the logarithms of the sigmoids."""
         return log_sigmoid(self.slope * (scores - self.middle))
-
-    def state(self) -> State:
-        """Return the gains, the slope and the middle."""
-        return State(fields={"slope": self.slope, "middle": self.middle}, arrays={"gains": self.gains})
-
-    @classmethod
-    def from_state(cls, state: State) -> Self:
-        """Make a calibration from the gains, the slope and the middle."""
-        return cls(state.array("gains", np.float64), state.number("slope"), state.number("middle"))
 
 
 def log_sigmoid(values: Doubles) -> Doubles:
@@ -138,6 +120,7 @@ class LogisticCalibration(BayesScorer):
     """
 
     kind: ClassVar[str] = "logistic_calibration"
+    saved: ClassVar[Saved] = {"gains": State.vector, "weights": State.matrix, "intercepts": State.vector}
     weights: Doubles
     intercepts: Doubles
 
@@ -153,14 +136,3 @@ class LogisticCalibration(BayesScorer):
         for column, weights in zip(scores.T, self.weights, strict=True):
             logs += column[:, None] * weights
         return logs
-
-    def state(self) -> State:
-        """Return the gains, the weights and the intercepts."""
-        arrays = {"gains": self.gains, "weights": self.weights, "intercepts": self.intercepts}
-        return State(arrays=arrays)
-
-    @classmethod
-    def from_state(cls, state: State) -> Self:
-        """Make a calibration from the gains, the weights and the intercepts."""
-        weights = state.array("weights", np.float64, n_dimensions=2)
-        return cls(state.array("gains", np.float64), weights, state.array("intercepts", np.float64))

@@ -13,10 +13,11 @@ from rankwright.models.state import State, shown
 from rankwright.models.wrapping import WrappingScorer
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from rankwright.base.arrays import Doubles, Floats, Integers
     from rankwright.data.groups import QueryGroups
-    from rankwright.models.facts import JSON
+    from rankwright.data.scaling import Scaling
+    from rankwright.models.scorer import Scorer
+    from rankwright.models.state import JSON
 
 MAX_COLUMNS_PER_FEATURE = 16
 """The most columns that nested scorers may make of each feature: more would let a small file exhaust memory."""
@@ -69,29 +70,33 @@ class QueryFeatureScorer(WrappingScorer):
         """Always."""
         return True
 
-    def _score(self, X: NDArray[np.float32], groups: QueryGroups, n_threads: int, /) -> NDArray[np.float64]:
+    def _score(self, X: Floats, groups: QueryGroups, n_threads: int, /) -> Doubles:
         return self.inner._score(self._made(X, groups, n_threads), groups, n_threads)
 
-    def _contributions(
-        self, X: NDArray[np.float32], groups: QueryGroups, n_threads: int, /
-    ) -> NDArray[np.float64]:
+    def _contributions(self, X: Floats, groups: QueryGroups, n_threads: int, /) -> Doubles:
         wide = self.inner._contributions(self._made(X, groups, n_threads), groups, n_threads)
         values = wide[:, -self.n_features - 1 :]  # the last kind of columns, and the base score
         for start in range(0, wide.shape[1] - values.shape[1], self.n_features):
             values[:, :-1] += wide[:, start : start + self.n_features]
         return np.ascontiguousarray(values)
 
-    def _made(self, X: NDArray[np.float32], groups: QueryGroups, n_threads: int) -> NDArray[np.float32]:
+    def _made(self, X: Floats, groups: QueryGroups, n_threads: int) -> Floats:
         return with_query_features(X, groups, self.columns, raw=self.raw, n_threads=n_threads)
 
     @property
-    def used_features(self) -> NDArray[np.int64]:
+    def total_gain(self) -> Doubles | None:
+        """That of each feature's own column and of all columns made from it."""
+        gain = self.inner.total_gain
+        return None if gain is None else gain.reshape(-1, self.n_features).sum(axis=0)
+
+    @property
+    def used_features(self) -> Integers:
         """Those of which the inner scorer uses any column."""
         return np.unique(self.inner.used_features % self.n_features)
 
     def state(self) -> State:
         """Return the kinds of columns, whether the features come first, and the inner scorer."""
-        fields: dict[str, JSON] = {"columns": [one.value for one in self.columns]}
+        fields: dict[str, JSON] = {"columns": [column.value for column in self.columns]}
         if not self.raw:  # absent in older files
             fields["raw"] = False
         return State(fields=fields, children={"inner": self.inner})
@@ -100,10 +105,15 @@ class QueryFeatureScorer(WrappingScorer):
     def from_state(cls, state: State) -> Self:
         """Rebuild a scorer from what `state` returned."""
         names = state.fields.get("columns")
-        known = {one.value: one for one in QueryFeature}
+        known = {kind.value: kind for kind in QueryFeature}
         if not isinstance(names, list) or not all(isinstance(name, str) and name in known for name in names):
             raise InputError(f"columns must be a list of {', '.join(known)}, not {shown(names)}.")
         raw = state.fields.get("raw", True)
         if not isinstance(raw, bool):
             raise InputError(f"raw must be true or false, not {shown(raw)}.")
         return cls(state.child("inner"), tuple(known[str(name)] for name in names), raw)
+
+
+def over_columns(scorer: Scorer, scaling: Scaling) -> Scorer:
+    """Return the scorer of features for a scorer of the columns that the scaling applies to."""
+    return scorer if scaling.within is None else QueryFeatureScorer(scorer, (scaling.within,), raw=False)

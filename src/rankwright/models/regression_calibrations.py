@@ -6,19 +6,20 @@ Sums run class by class, because a library's sum over a row may depend on the ro
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
 from rankwright.base.errors import InputError
 from rankwright.models.scorer import Scorer
-from rankwright.models.state import State, checked_number, frozen_numbers, shown
+from rankwright.models.state import Saved, State, checked_number, frozen_numbers, shown
 from rankwright.models.wrapping import WrappingScorer
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from rankwright.base.arrays import Doubles
+    from rankwright.base.arrays import Doubles, Floats, Integers
     from rankwright.data.groups import QueryGroups
 
 HIGHEST_DEGREE = 8
@@ -37,7 +38,11 @@ class Polynomial(Scorer):
     """
 
     kind: ClassVar[str] = "polynomial"
-    powers: NDArray[np.int64]
+    saved: ClassVar[Saved] = {
+        "powers": partial(State.array, dtype=np.int64, n_dimensions=2),
+        "coefficients": State.vector,
+    }
+    powers: Integers
     coefficients: Doubles
 
     def __post_init__(self) -> None:
@@ -53,24 +58,14 @@ class Polynomial(Scorer):
         self._set("n_features", powers.shape[1])
         super().__post_init__()
 
-    def _score(self, X: NDArray[np.float32], _groups: QueryGroups, _threads: int, /) -> Doubles:
+    def _score(self, X: Floats, _groups: QueryGroups, _threads: int, /) -> Doubles:
         values = np.zeros(len(X))
         for coefficient, powers in zip(self.coefficients, self.powers, strict=True):
             values += coefficient * monomial(X, powers)
         return values
 
-    def state(self) -> State:
-        """Return the powers and the coefficients."""
-        return State(arrays={"powers": self.powers, "coefficients": self.coefficients})
 
-    @classmethod
-    def from_state(cls, state: State) -> Self:
-        """Make a polynomial from its powers and coefficients."""
-        powers = state.array("powers", np.int64, n_dimensions=2)
-        return cls(powers, state.array("coefficients", np.float64))
-
-
-def monomial(X: NDArray[np.floating], powers: NDArray[np.int64]) -> Doubles:
+def monomial(X: NDArray[np.floating], powers: Integers) -> Doubles:
     """Return the product of the features, each raised to its power, for every row."""
     product = np.ones(len(X))
     for column, power in zip(X.T, powers, strict=True):
@@ -96,6 +91,12 @@ class HiddenLayer(Scorer):
     """
 
     kind: ClassVar[str] = "hidden_layer"
+    saved: ClassVar[Saved] = {
+        "weights": State.matrix,
+        "intercepts": State.vector,
+        "output_weights": State.vector,
+        "intercept": State.number,
+    }
     weights: Doubles
     intercepts: Doubles
     output_weights: Doubles
@@ -112,23 +113,11 @@ class HiddenLayer(Scorer):
         self._set("n_features", shape[0])
         super().__post_init__()
 
-    def _score(self, X: NDArray[np.float32], _groups: QueryGroups, _threads: int, /) -> Doubles:
+    def _score(self, X: Floats, _groups: QueryGroups, _threads: int, /) -> Doubles:
         values = np.full(len(X), self.intercept)
         for weights, intercept, output in zip(self.weights.T, self.intercepts, self.output_weights, strict=True):
             values += output * np.tanh(intercept + _weighted_sum(X, weights))
         return values
-
-    def state(self) -> State:
-        """Return all weights and intercepts."""
-        arrays = {name: getattr(self, name) for name in ("weights", "intercepts", "output_weights")}
-        return State(fields={"intercept": self.intercept}, arrays=arrays)
-
-    @classmethod
-    def from_state(cls, state: State) -> Self:
-        """Make a network from its weights and intercepts."""
-        weights = state.array("weights", np.float64, n_dimensions=2)
-        intercepts, outputs = state.array("intercepts", np.float64), state.array("output_weights", np.float64)
-        return cls(weights, intercepts, outputs, state.number("intercept"))
 
 
 def _weighted_sum(X: NDArray[np.floating], weights: Doubles) -> Doubles:
@@ -155,6 +144,12 @@ class RadialBasis(Scorer):
     """
 
     kind: ClassVar[str] = "radial_basis"
+    saved: ClassVar[Saved] = {
+        "centres": State.matrix,
+        "weights": State.vector,
+        "length_scale": State.number,
+        "intercept": State.number,
+    }
     centres: Doubles
     weights: Doubles
     length_scale: float
@@ -173,26 +168,15 @@ class RadialBasis(Scorer):
             raise InputError(f"length_scale must be positive, not {self.length_scale!r}.")
         super().__post_init__()
 
-    def _score(self, X: NDArray[np.float32], _groups: QueryGroups, _threads: int, /) -> Doubles:
+    def _score(self, X: Floats, _groups: QueryGroups, _threads: int, /) -> Doubles:
         columns = [np.ascontiguousarray(column, dtype=np.float64) for column in X.T]
         values = np.full(len(X), self.intercept)
         for weight, centre in zip(self.weights, self.centres, strict=True):
             distance = np.zeros(len(X))
-            for column, place in zip(columns, centre, strict=True):
-                distance += ((column - place) / self.length_scale) ** 2
+            for column, coordinate in zip(columns, centre, strict=True):
+                distance += ((column - coordinate) / self.length_scale) ** 2
             values += weight * np.exp(-0.5 * distance)
         return values
-
-    def state(self) -> State:
-        """Return the centres, their weights, the length scale and the intercept."""
-        fields = {"length_scale": self.length_scale, "intercept": self.intercept}
-        return State(fields=fields, arrays={"centres": self.centres, "weights": self.weights})
-
-    @classmethod
-    def from_state(cls, state: State) -> Self:
-        """Make a scorer from the centres, their weights, the length scale and the intercept."""
-        centres, weights = state.array("centres", np.float64, n_dimensions=2), state.array("weights", np.float64)
-        return cls(centres, weights, state.number("length_scale"), state.number("intercept"))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -230,7 +214,7 @@ class Rescaled(WrappingScorer):
         if not self.low < self.high or not (self.scale > 0).all():
             raise InputError("low must be below high, and every scale must be positive.")
 
-    def _score(self, X: NDArray[np.float32], groups: QueryGroups, n_threads: int, /) -> Doubles:
+    def _score(self, X: Floats, groups: QueryGroups, n_threads: int, /) -> Doubles:
         shifted = (np.asarray(X, dtype=np.float64) - self.centre) / self.scale
         values = self.inner._score(shifted, groups, n_threads)  # type: ignore[arg-type]  # in full precision
         rescaled = (values - self.low) / (self.high - self.low)

@@ -1,25 +1,23 @@
-"""Models trained on top of scores that the model itself does not hold."""
+"""Models trained on top of the scores of another model."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from rankwright.base.errors import InputError
-from rankwright.base.threads import resolve_threads
-from rankwright.data.ranking import Ranking
 from rankwright.models.scorer import require_finite_scores
-from rankwright.models.state import State, frozen_numbers
+from rankwright.models.state import frozen_numbers
 from rankwright.models.wrapping import WrappingScorer
 
 if TYPE_CHECKING:
     from typing import NoReturn
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
-    from rankwright.base.arrays import Doubles
+    from rankwright.base.arrays import Doubles, Floats
     from rankwright.data.groups import QueryGroups
 
 
@@ -42,34 +40,12 @@ class ResidualModel(WrappingScorer):
         """Always."""
         return True
 
-    def predict(
-        self,
-        X: Any,
-        qid: ArrayLike | None = None,
-        *,
-        init_score: ArrayLike | None = None,
-        n_jobs: int | None = None,
-    ) -> Doubles:
-        """Return one score per document: its `init_score` plus the score of the inner model."""
-        features, groups = self._checked(X, qid)
-        return self._sums(features, groups, init_score, resolve_threads(n_jobs))
+    @property
+    def total_gain(self) -> Doubles | None:
+        """That of the inner scorer."""
+        return self.inner.total_gain
 
-    def rank(
-        self,
-        X: Any,
-        qid: ArrayLike | None = None,
-        *,
-        init_score: ArrayLike | None = None,
-        n_jobs: int | None = None,
-    ) -> NDArray[np.int64]:
-        """Return each document's rank within its query, 1 for the best; takes what `predict` takes."""
-        features, groups = self._checked_in_queries(X, qid)
-        scores = self._sums(features, groups, init_score, resolve_threads(n_jobs))
-        return Ranking.of(scores, groups, n_jobs=n_jobs).ranks()
-
-    def _sums(
-        self, X: NDArray[np.float32], groups: QueryGroups, init_score: ArrayLike | None, n_threads: int
-    ) -> Doubles:
+    def _from_start(self, X: Floats, groups: QueryGroups, init_score: ArrayLike | None, n_threads: int) -> Doubles:
         if init_score is None:
             self._refuse()
         start = frozen_numbers("init_score", init_score, (len(groups.rows),))
@@ -82,14 +58,5 @@ class ResidualModel(WrappingScorer):
             "give those scores as init_score, one per document."
         )
 
-    def _score(self, _X: NDArray[np.float32], _groups: QueryGroups, _threads: int, /) -> Doubles:
+    def _score(self, _X: Floats, _groups: QueryGroups, _threads: int, /) -> Doubles:
         self._refuse()
-
-    def state(self) -> State:
-        """Return the inner scorer."""
-        return State(children={"inner": self.inner})
-
-    @classmethod
-    def from_state(cls, state: State) -> Self:
-        """Rebuild a residual model from the inner scorer."""
-        return cls(state.child("inner"))

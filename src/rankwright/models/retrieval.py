@@ -1,4 +1,4 @@
-"""A model of retrieval as a scorer: BM25 or a language model over the text that documents stand for."""
+"""A retrieval model, BM25 or a language model, as a scorer of the text of documents."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from rankwright.models.scorer import Scorer
 from rankwright.models.state import State, checked_n_features, shown
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
-    from rankwright.base.arrays import Doubles
+    from rankwright.base.arrays import Doubles, Floats, Integers
     from rankwright.data.groups import QueryGroups
 
 MOST_ENTRIES = 10_000  # parameters, or fields
@@ -30,13 +30,13 @@ class HasText(Protocol):
     def retrieval_scores(
         self, name: str, parameters: Mapping[str, Any], weights: Mapping[str, float], n_threads: int
     ) -> Doubles:
-        """Return the score of each row by a model of retrieval."""
+        """Return the score of each row by a retrieval model."""
         ...
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RetrievalScorer(Scorer):
-    """The score of a model of retrieval, the same that `Index.search` gives; features do not matter.
+    """The score of a retrieval model, as `Index.search` gives it; features are ignored.
 
     It scores `TextDocuments` and `TextRankingData`, which know their text. Its contribution is the base score.
 
@@ -60,7 +60,7 @@ class RetrievalScorer(Scorer):
 
     def __post_init__(self) -> None:
         if not isinstance(self.model, str):
-            raise InputError(f"model must be the name of a model of retrieval, not {shown(self.model)}.")
+            raise InputError(f"model must be the name of a retrieval model, not {shown(self.model)}.")
         self._set("parameters", _checked("parameters", self.parameters, text=True))
         self._set("weights", _checked("weights", self.weights, text=False))
         if any(weight < 0 for weight in self.weights.values()):
@@ -69,8 +69,8 @@ class RetrievalScorer(Scorer):
         super().__post_init__()
 
     def __repr__(self) -> str:
-        numbers = {name: value for name, value in self.parameters.items() if not isinstance(value, str)}
-        return f"RetrievalScorer({', '.join([self.model, *(f'{name}={one:g}' for name, one in numbers.items())])})"
+        numbers = [f"{name}={value:g}" for name, value in self.parameters.items() if not isinstance(value, str)]
+        return f"RetrievalScorer({', '.join([self.model, *numbers])})"
 
     @property
     def needs_queries(self) -> bool:
@@ -78,7 +78,7 @@ class RetrievalScorer(Scorer):
         return True
 
     @property
-    def used_features(self) -> NDArray[np.int64]:
+    def used_features(self) -> Integers:
         """No feature."""
         return np.zeros(0, np.int64)
 
@@ -98,19 +98,17 @@ class RetrievalScorer(Scorer):
         given: Any = [state._get("field", state.fields, name) for name in ("model", "parameters", "weights")]
         return cls(*given, n_features=state.integer("n_features"))
 
-    def _checked(self, X: Any, qid: ArrayLike | None) -> tuple[NDArray[np.float32], QueryGroups]:
+    def _checked(self, X: Any, qid: ArrayLike | None) -> tuple[Floats, QueryGroups]:
         if not isinstance(X, Documents) or qid is not None:
             raise _without_text(X)
-        return X.X, X.groups  # of whatever features
+        return X.X, X.groups  # whichever they are
 
-    def _score(self, X: NDArray[np.float32], groups: QueryGroups, n_threads: int, /) -> NDArray[np.float64]:
+    def _score(self, X: Floats, groups: QueryGroups, n_threads: int, /) -> Doubles:
         if not isinstance(groups, HasText):
             raise _without_text(X)
         return groups.retrieval_scores(self.model, self.parameters, self.weights, n_threads)
 
-    def _contributions(
-        self, X: NDArray[np.float32], groups: QueryGroups, n_threads: int, /
-    ) -> NDArray[np.float64]:
+    def _contributions(self, X: Floats, groups: QueryGroups, n_threads: int, /) -> Doubles:
         values = np.zeros((len(X), X.shape[1] + 1))
         values[:, -1] = self._score(X, groups, n_threads)
         return values
@@ -118,7 +116,7 @@ class RetrievalScorer(Scorer):
 
 def _without_text(given: Any) -> InputError:
     return InputError(
-        "A model of retrieval scores text: give TextDocuments or TextRankingData, which rankwright.text.FeatureSet"
+        "A retrieval model scores text: give TextDocuments or TextRankingData, which rankwright.text.FeatureSet"
         f" makes, not {type(given).__name__} without text."
     )
 

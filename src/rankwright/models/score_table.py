@@ -99,5 +99,5 @@ def _contributions(model: Any, documents: Documents, n_jobs: int | None) -> dict
     values = scorer.contributions(documents, n_jobs=n_jobs)
     known = scorer.feature_names or documents.feature_names
     names = known or [str(number) for number in range(1, scorer.n_features + 1)]
-    columns = {f"{CONTRIBUTION}{name}": values[:, place] for place, name in enumerate(names)}
+    columns = {f"{CONTRIBUTION}{name}": values[:, column] for column, name in enumerate(names)}
     return columns | {"base_score": values[:, -1]}

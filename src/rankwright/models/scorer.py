@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import json
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from importlib import import_module
@@ -13,31 +14,33 @@ import numpy as np
 
 from rankwright.base.errors import InputError
 from rankwright.base.threads import resolve_threads
+from rankwright.base.wording import brief_list
 from rankwright.data.alignment import aligned, frame_by_name, require_same_number
 from rankwright.data.categories import checked_categories
 from rankwright.data.dataset import Documents
-from rankwright.data.feature_matrix import checked_feature_names, checked_features, feature_names_of
 from rankwright.data.groups import QueryGroups, checked_query_ids
+from rankwright.data.input_arrays import checked_feature_names, checked_features, feature_names_of
 from rankwright.data.ranking import Ranking
-from rankwright.models.facts import checked_about
-from rankwright.models.state import checked_n_features, shown
+from rankwright.models.state import Saved, State, checked_about, checked_n_features, shown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
+    from rankwright.base.arrays import Doubles, Floats, Integers
     from rankwright.data.categories import Category
-    from rankwright.models.facts import JSON
-    from rankwright.models.state import State
+    from rankwright.models.state import JSON
+
+MOST_SHOWN = 300  # of a fact on a card; a file may claim anything
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Scorer(ABC):
     """An immutable model that scores documents; a higher score is better.
 
-    A subclass is a frozen dataclass of arrays and plain fields. It defines `kind` (its name in model files),
-    `n_features`, `_score`, `state` and `from_state`; its constructor checks every value.
+    A subclass is a frozen dataclass of arrays, plain fields and scorers. It defines `kind` (its name in model
+    files), `saved`, `n_features` and `_score`; its constructor checks every value.
 
     Parameters
     ----------
@@ -50,6 +53,7 @@ class Scorer(ABC):
     """
 
     kind: ClassVar[str]
+    saved: ClassVar[Saved]
     n_features: int = field(init=False)
     feature_names: tuple[str, ...] | None = field(default=None, kw_only=True)
     categories: tuple[Category, ...] = field(default=(), kw_only=True)
@@ -77,11 +81,17 @@ class Scorer(ABC):
         return f"{type(self).__name__}({self.n_features} features)"
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
-        """Return a card of the model for a notebook."""
-        from rankwright.models.card import card_of
-        from rankwright.reports.charts.notebook import bundle
+        """Return a card for a notebook: the kind of scorer, its features and rounds, and the facts about it."""
+        from rankwright.reports.notebook import card_html
 
-        return bundle(repr(self), html=card_of(self))
+        names = "" if self.feature_names is None else f": {brief_list(self.feature_names)}"
+        facts = {"kind": self.kind, "features": f"{self.n_features:,}{names}"}
+        if self.n_rounds:
+            facts["rounds"] = f"{self.n_rounds:,}"
+        for name, fact in self.about.items():
+            facts.setdefault(name, fact if isinstance(fact, str) else json.dumps(fact, ensure_ascii=False))
+        short = {name: f"{fact[:MOST_SHOWN]}{'...' * (len(fact) > MOST_SHOWN)}" for name, fact in facts.items()}
+        return {"text/plain": repr(self), "text/html": card_html(type(self).__name__, short)}
 
     @property
     def needs_queries(self) -> bool:
@@ -129,7 +139,7 @@ class Scorer(ABC):
         *,
         init_score: ArrayLike | None = None,
         n_jobs: int | None = None,
-    ) -> NDArray[np.float64]:
+    ) -> Doubles:
         """Return one score per document, in the order of the input.
 
         Parameters
@@ -140,18 +150,17 @@ class Scorer(ABC):
             from data with names: in any order, whatever else the frame holds, categories as text.
         qid
             Query ids, one per row, or a single id if all rows belong to one query. A model that scores documents
-            relative to their query (`needs_queries`) refuses to guess them; other models ignore them.
+            relative to their query (`needs_queries`) needs them; other models ignore them.
         init_score
             The scores that training started from; only a residual model (`needs_init_score`) takes them.
         n_jobs
             Number of threads, None for all that this process may use; scores do not depend on it.
         """
-        _refuse_init_score(init_score)
         features, groups = self._checked(X, qid)
-        return self._finite_scores(features, groups, resolve_threads(n_jobs))
+        return self._from_start(features, groups, init_score, resolve_threads(n_jobs))
 
-    def outputs(self, data: Documents, *, n_jobs: int | None = None) -> NDArray[np.float64]:
-        """Return what this scorer adds to an ensemble as its weak model: its scores."""
+    def outputs(self, data: Documents, *, n_jobs: int | None = None) -> Doubles:
+        """Return the scores, which this scorer adds to an ensemble as a weak model."""
         return self.predict(data, n_jobs=n_jobs)
 
     def rank(
@@ -161,19 +170,18 @@ class Scorer(ABC):
         *,
         init_score: ArrayLike | None = None,
         n_jobs: int | None = None,
-    ) -> NDArray[np.int64]:
+    ) -> Integers:
         """Return each document's rank within its query, 1 for the best.
 
         Takes what `predict` takes, but always needs query ids.
         """
-        _refuse_init_score(init_score)
-        features, groups = self._checked_in_queries(X, qid)
-        scores = self._finite_scores(features, groups, resolve_threads(n_jobs))
+        if qid is None and not isinstance(X, Documents):
+            _refuse_without_queries("Documents are ranked within their query")
+        features, groups = self._checked(X, qid)
+        scores = self._from_start(features, groups, init_score, resolve_threads(n_jobs))
         return Ranking.of(scores, groups, n_jobs=n_jobs).ranks()
 
-    def contributions(
-        self, X: Any, qid: ArrayLike | None = None, *, n_jobs: int | None = None
-    ) -> NDArray[np.float64]:
+    def contributions(self, X: Any, qid: ArrayLike | None = None, *, n_jobs: int | None = None) -> Doubles:
         """Return one row per document: the contribution of each feature to its score, and last the base score.
 
         A row sums to the document's score. Takes what `predict` takes. The base score, to which contributions
@@ -188,9 +196,14 @@ class Scorer(ABC):
         return values
 
     @property
-    def used_features(self) -> NDArray[np.int64]:
+    def used_features(self) -> Integers:
         """The features that can change a score, in ascending order; all of them unless a subclass knows better."""
         return np.arange(self.n_features)
+
+    @property
+    def total_gain(self) -> Doubles | None:
+        """The total gain of the splits on each feature and on columns made from it; None if not all is trees."""
+        return None
 
     def described(
         self,
@@ -219,25 +232,27 @@ class Scorer(ABC):
         return scorer
 
     @abstractmethod
-    def _score(self, X: NDArray[np.float32], groups: QueryGroups, n_threads: int, /) -> NDArray[np.float64]:
+    def _score(self, X: Floats, groups: QueryGroups, n_threads: int, /) -> Doubles:
         """Score checked features; a row's score may depend on its own query, never on the other queries."""
 
-    def _contributions(
-        self, _X: NDArray[np.float32], _groups: QueryGroups, _threads: int, /
-    ) -> NDArray[np.float64]:
+    def _contributions(self, _X: Floats, _groups: QueryGroups, _threads: int, /) -> Doubles:
         """Return contributions to the scores of checked features; not every kind of scorer has them."""
         raise InputError(f"A scorer of kind {self.kind!r} cannot compute contributions of features.")
 
-    @abstractmethod
     def state(self) -> State:
         """Return everything that `from_state` needs to rebuild this scorer, except names and facts."""
+        values = {name: getattr(self, name) for name in self.saved}
+        arrays = {name: value for name, value in values.items() if isinstance(value, np.ndarray)}
+        children = {name: value for name, value in values.items() if isinstance(value, Scorer)}
+        fields = {name: value for name, value in values.items() if not isinstance(value, np.ndarray | Scorer)}
+        return State(fields, arrays, children)
 
     @classmethod
-    @abstractmethod
     def from_state(cls, state: State) -> Self:
         """Rebuild a scorer from its state; InputError if anything is wrong, for the file may be hostile."""
+        return cls(**{name: read(state, name) for name, read in cls.saved.items()})
 
-    def _checked(self, X: Any, qid: ArrayLike | None) -> tuple[NDArray[np.float32], QueryGroups]:
+    def _checked(self, X: Any, qid: ArrayLike | None) -> tuple[Floats, QueryGroups]:
         """Return checked features and queries; without query ids, if allowed, all rows are one query."""
         if isinstance(X, Documents):
             if qid is not None:
@@ -256,17 +271,17 @@ class Scorer(ABC):
             return X
         return frame_by_name(X, self)
 
-    def _checked_in_queries(self, X: Any, qid: ArrayLike | None) -> tuple[NDArray[np.float32], QueryGroups]:
-        """Return checked features and queries, which must be known."""
-        if qid is None and not isinstance(X, Documents):
-            _refuse_without_queries("Documents are ranked within their query")
-        return self._checked(X, qid)
-
     def _opened(self, X: Any) -> Any:
         """Return features in a form that `_score` takes; a subclass may leave checks to `_score`."""
         return checked_features(X, allow_infinite=self.allows_infinite)
 
-    def _finite_scores(self, X: NDArray[np.float32], groups: QueryGroups, n_threads: int) -> NDArray[np.float64]:
+    def _from_start(self, X: Floats, groups: QueryGroups, init_score: ArrayLike | None, n_threads: int) -> Doubles:
+        """Return the scores; a residual model adds them to `init_score`, and any other refuses it."""
+        if init_score is not None:
+            raise InputError("This model needs no init_score: only a residual model takes it.")
+        return self._finite_scores(X, groups, n_threads)
+
+    def _finite_scores(self, X: Floats, groups: QueryGroups, n_threads: int) -> Doubles:
         with np.errstate(over="ignore", invalid="ignore"):  # refused below, with the row
             return require_finite_scores(self._score(X, groups, n_threads))
 
@@ -306,18 +321,13 @@ def scorer_class(kind: Any) -> type[Scorer]:
     return _kinds[kind]
 
 
-def require_finite_scores(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+def require_finite_scores(scores: Doubles) -> Doubles:
     """Return the scores, or refuse them if one is infinite or NaN; for callers that ignore numpy's warnings."""
     # The sum is faster, and finite only if all scores are; it may overflow where none of them is infinite.
     if not isfinite(np.add.reduce(scores)) and not np.isfinite(scores).all():
         row = int((~np.isfinite(scores)).argmax())
         raise InputError(f"The score of row {row} is not finite: the model's numbers are too large.")
     return scores
-
-
-def _refuse_init_score(init_score: ArrayLike | None) -> None:
-    if init_score is not None:
-        raise InputError("This model needs no init_score: only a residual model takes it.")
 
 
 def _refuse_without_queries(reason: str) -> NoReturn:

@@ -13,8 +13,7 @@ from rankwright.models.query_features import QueryFeatureScorer
 from rankwright.models.standardised import StandardisedScorer
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from rankwright.base.arrays import Doubles
     from rankwright.data.query_features import QueryFeature
     from rankwright.models.scorer import Scorer
 
@@ -45,11 +44,11 @@ def share_columns(mixture: Combination) -> Combination:
 
     Each group makes its columns once. Grouping changes the order of addition, so scores may differ by rounding.
     """
-    shares = [_share(*one) for one in zip(mixture.members, mixture.weights.tolist(), strict=True)]
+    shares = [_share(*member) for member in zip(mixture.members, mixture.weights.tolist(), strict=True)]
     columns = [share.columns for share in shares]
     groups: dict[_Columns | int, list[_Share]] = {}
-    for place, share in enumerate(_widened(one, columns) for one in shares):
-        groups.setdefault(share.columns if share.columns.made else place, []).append(share)
+    for number, share in enumerate(_widened(share, columns) for share in shares):
+        groups.setdefault(share.columns if share.columns.made else number, []).append(share)
     grouped = [_joined(group) for group in groups.values()]
     members, weights = zip(*grouped, strict=True)
     return replace(mixture, members=members, weights=np.array(weights))
@@ -68,8 +67,8 @@ def _share(member: Scorer, weight: float) -> _Share:
 def _widened(share: _Share, columns: list[_Columns]) -> _Share:
     """Return a linear scorer of some of another member's columns as a scorer of all of them."""
     own = share.columns.kinds
-    wider = (one for one in columns if set(one.kinds) > set(own))
-    target = max(wider, key=lambda one: len(one.kinds), default=None)
+    wider = (wide for wide in columns if set(wide.kinds) > set(own))
+    target = max(wider, key=lambda wide: len(wide.kinds), default=None)
     if target is None or not share.columns.made:
         return share
     match share.scorer:
@@ -86,7 +85,7 @@ def _spread(
 ) -> LinearScorer:
     """Return the scorer of columns of all these kinds, with weight 0 for those of other kinds than its own."""
 
-    def spread(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    def spread(values: Doubles) -> Doubles:
         blocks = dict(zip(own, np.split(values, len(own)), strict=True))
         nothing = np.zeros(len(values) // len(own))
         return np.concatenate([blocks.get(kind, nothing) for kind in kinds])
@@ -98,5 +97,5 @@ def _joined(group: list[_Share]) -> tuple[Scorer, float]:
     """Return one scorer of the features for members with the same columns, and its weight."""
     if len(group) == 1:
         return group[0].member, group[0].weight
-    inner = Combination(tuple(one.scorer for one in group), np.array([one.weight for one in group]))
+    inner = Combination(tuple(share.scorer for share in group), np.array([share.weight for share in group]))
     return QueryFeatureScorer(inner, *group[0].columns), 1.0

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Self
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from rankwright.data.query_features import standardised
-from rankwright.models.state import State
 from rankwright.models.wrapping import WrappingScorer
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from rankwright.base.arrays import Doubles, Floats
     from rankwright.data.groups import QueryGroups
 
 
@@ -37,12 +35,10 @@ class StandardisedScorer(WrappingScorer):
         """Always."""
         return True
 
-    def _score(self, X: NDArray[np.float32], groups: QueryGroups, n_threads: int, /) -> NDArray[np.float64]:
+    def _score(self, X: Floats, groups: QueryGroups, n_threads: int, /) -> Doubles:
         return standardised(self.inner._score(X, groups, n_threads), groups, n_threads)
 
-    def _contributions(
-        self, X: NDArray[np.float32], groups: QueryGroups, n_threads: int, /
-    ) -> NDArray[np.float64]:
+    def _contributions(self, X: Floats, groups: QueryGroups, n_threads: int, /) -> Doubles:
         scores, values = (part(X, groups, n_threads) for part in (self.inner._score, self.inner._contributions))
         standard = standardised(scores, groups, n_threads)
         for rows in groups:
@@ -50,12 +46,3 @@ class StandardisedScorer(WrappingScorer):
             mean = np.sort(own, axis=0).mean(axis=0)  # sorted: it must not depend on the order of documents
             values[rows] = (own - mean) / (np.ptp(scores[rows]) / spread) if spread else 0.0
         return values
-
-    def state(self) -> State:
-        """Return the inner scorer."""
-        return State(children={"inner": self.inner})
-
-    @classmethod
-    def from_state(cls, state: State) -> Self:
-        """Rebuild a scorer from the inner one."""
-        return cls(state.child("inner"))

@@ -1,26 +1,31 @@
-"""The parts of a scorer that a file can hold, and the checks for rebuilding it from them."""
+"""A scorer as plain values that a file can hold, and the checks for rebuilding it."""
 
 from __future__ import annotations
 
+import json
 import reprlib
 import sys
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from rankwright.base.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
-    from rankwright.models.facts import JSON
-    from rankwright.models.scorer import Scorer
+    from rankwright.base.arrays import Doubles
+
+JSON: TypeAlias = "Mapping[str, JSON] | Sequence[JSON] | str | int | float | bool | None"
 
 MAX_FEATURES = 2**24
 """The most features a model may have: a file may claim them without holding anything per feature."""
+
+MAX_FACTS_DEPTH = 32
+"""Levels of nested objects and lists in the facts: what reads them may recurse safely."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,7 +34,7 @@ class State:
 
     fields: Mapping[str, JSON] = field(default_factory=dict)
     arrays: Mapping[str, NDArray[Any]] = field(default_factory=dict)
-    children: Mapping[str, Scorer] = field(default_factory=dict)
+    children: Mapping[str, Any] = field(default_factory=dict)
 
     def names(self) -> set[tuple[str, str]]:
         """Return the kind and name of every part."""
@@ -52,16 +57,27 @@ class State:
             raise InputError(f"{name} is {values.dtype} of {values.ndim} dimension(s), expected {expected}.")
         return values
 
-    def child(self, name: str) -> Scorer:
+    def vector(self, name: str) -> Doubles:
+        """Return an array of doubles of one dimension."""
+        return self.array(name, np.float64)
+
+    def matrix(self, name: str) -> Doubles:
+        """Return an array of doubles of two dimensions."""
+        return self.array(name, np.float64, n_dimensions=2)
+
+    def child(self, name: str) -> Any:
         """Return a scorer that this one contains."""
-        scorer: Scorer = self._get("scorer", self.children, name)
-        return scorer
+        return self._get("scorer", self.children, name)
 
     @staticmethod
     def _get(part: str, named: Mapping[str, Any], name: str) -> Any:
         if name not in named:
             raise InputError(f"The {part} {name} is missing.")
         return named[name]
+
+
+Saved: TypeAlias = "Mapping[str, Callable[[State, str], Any]]"
+"""The fields of a scorer that a file holds, in order, and how each is read."""
 
 
 def checked_number(name: str, value: Any) -> float:
@@ -89,7 +105,7 @@ def checked_n_features(value: Any) -> int:
 
 def frozen_numbers(
     name: str, values: ArrayLike, shape: tuple[int, ...] | None = None, *, allow_infinite: bool = False
-) -> NDArray[np.float64]:
+) -> Doubles:
     """Return a read-only float64 copy: all values finite, of the given shape or else one-dimensional."""
     try:
         numbers = np.array(values, dtype=np.float64)
@@ -100,13 +116,39 @@ def frozen_numbers(
         raise InputError(f"{name} has shape {numbers.shape}, expected {expected}.")
     wrong = np.isnan(numbers) if allow_infinite else ~np.isfinite(numbers)
     if wrong.any():
-        place, must = int(wrong.argmax()), "a number" if allow_infinite else "finite"
-        raise InputError(f"{name}[{place}] is {numbers.flat[place]}; it must be {must}.")
+        index, must = int(wrong.argmax()), "a number" if allow_infinite else "finite"
+        raise InputError(f"{name}[{index}] is {numbers.flat[index]}; it must be {must}.")
     numbers.flags.writeable = False
     return numbers
 
 
 def shown(value: Any) -> str:
-    """Return a value as text short enough for a message, whatever a file holds."""
+    """Return any value as text that is short enough for a message."""
     text = reprlib.repr(value)
     return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def checked_about(about: Mapping[str, JSON]) -> dict[str, JSON]:
+    """Return an independent copy of the facts; refuse anything that is not plain JSON."""
+    try:
+        facts = json.loads(json.dumps(about, allow_nan=False))
+    except (TypeError, ValueError, RecursionError) as error:
+        raise InputError(f"about must hold plain JSON: {error}.") from None
+    if not isinstance(facts, dict):
+        raise InputError(f"about must be a mapping of facts by name, not {type(about).__name__}.")
+    _require_shallow(facts)
+    return facts
+
+
+def _require_shallow(facts: dict[str, JSON]) -> None:
+    level: list[JSON] = [facts]
+    for _ in range(MAX_FACTS_DEPTH):  # level by level, for recursion could itself go too deep
+        level = [part for value in level for part in _parts(value)]
+    if any(isinstance(value, dict | list) for value in level):
+        raise InputError(f"about must not be nested more than {MAX_FACTS_DEPTH} levels deep.")
+
+
+def _parts(value: JSON) -> Sequence[JSON]:
+    if isinstance(value, dict):
+        return list(value.values())
+    return value if isinstance(value, list) else ()

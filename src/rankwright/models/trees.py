@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -12,6 +12,7 @@ from rankwright import _native
 from rankwright.base.errors import InputError
 from rankwright.models.scorer import Scorer
 from rankwright.models.state import (
+    Saved,
     State,
     checked_integer,
     checked_n_features,
@@ -19,14 +20,29 @@ from rankwright.models.state import (
     frozen_numbers,
     shown,
 )
-from rankwright.models.tree_arrays import DTYPES, PER_LEAF, PER_SPLIT, checked_arrays
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
+    from rankwright.base.arrays import Doubles, Floats, Integers
     from rankwright.data.groups import QueryGroups
+
+MAX_SPLITS = 2**25 - 1
+DTYPES: dict[str, type[np.generic]] = {
+    "splits": np.int64,
+    "feature": np.int32,
+    "threshold": np.float32,
+    "missing_left": np.uint8,
+    "left": np.int32,
+    "right": np.int32,
+    "leaf_value": np.float64,
+    "gain": np.float64,
+    "cover": np.float64,
+}
+PER_SPLIT = ("feature", "threshold", "missing_left", "left", "right", "gain")
+PER_LEAF = ("leaf_value", "cover")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -62,15 +78,18 @@ class TreeEnsemble(Scorer):
     """
 
     kind: ClassVar[str] = "trees"
-    splits: NDArray[np.int64]
+    saved: ClassVar[Saved] = {"n_features": State.integer} | {
+        name: partial(State.array, dtype=dtype) for name, dtype in DTYPES.items()
+    }
+    splits: Integers
     feature: NDArray[np.int32]
-    threshold: NDArray[np.float32]
+    threshold: Floats
     missing_left: NDArray[np.uint8]
     left: NDArray[np.int32]
     right: NDArray[np.int32]
-    leaf_value: NDArray[np.float64]
-    gain: NDArray[np.float64]
-    cover: NDArray[np.float64]
+    leaf_value: Doubles
+    gain: Doubles
+    cover: Doubles
     n_features: int = field(kw_only=True)
 
     def __post_init__(self) -> None:
@@ -148,20 +167,22 @@ class TreeEnsemble(Scorer):
         """Return one model of all trees, in order; the ensembles must have the same features."""
         if not ensembles:
             raise InputError("There must be at least one ensemble to concatenate.")
-        n_features = {one.n_features for one in ensembles}
-        named = {(one.feature_names, one.categories) for one in ensembles if one.feature_names is not None}
+        n_features = {ensemble.n_features for ensemble in ensembles}
+        known_names = [ensemble for ensemble in ensembles if ensemble.feature_names is not None]
+        named = {(ensemble.feature_names, ensemble.categories) for ensemble in known_names}
         if len(n_features) > 1 or len(named) > 1:
             raise InputError("Only ensembles of the same features can be concatenated.")
         joined: dict[str, Any] = {
-            name: np.concatenate([getattr(one, name) for one in ensembles]) for name in PER_SPLIT + PER_LEAF
+            name: np.concatenate([getattr(ensemble, name) for ensemble in ensembles])
+            for name in PER_SPLIT + PER_LEAF
         }
-        sizes = np.concatenate([np.diff(one.splits) for one in ensembles])
+        sizes = np.concatenate([np.diff(ensemble.splits) for ensemble in ensembles])
         splits = np.concatenate([[0], np.cumsum(sizes)])
         names, categories = next(iter(named), (None, ()))
         known: dict[str, Any] = {"feature_names": names, "categories": categories}
         return cls(splits, **joined, n_features=n_features.pop(), **known)
 
-    def importances(self, kind: Literal["gain", "splits"] = "gain") -> NDArray[np.float64]:
+    def importances(self, kind: Literal["gain", "splits"] = "gain") -> Doubles:
         """Return the total gain of each feature's splits, or their number."""
         if kind not in ("gain", "splits"):
             raise InputError(f"kind must be 'gain' or 'splits', not {shown(kind)}.")
@@ -169,18 +190,23 @@ class TreeEnsemble(Scorer):
         return np.bincount(self.feature, weights, minlength=self.n_features).astype(np.float64)
 
     @property
-    def used_features(self) -> NDArray[np.int64]:
+    def total_gain(self) -> Doubles:
+        """The total gain of the splits on each feature."""
+        return self.importances("gain")
+
+    @property
+    def used_features(self) -> Integers:
         """The features that any split uses."""
         return np.unique(self.feature).astype(np.int64)
 
-    def _contributions(self, X: Any, _groups: QueryGroups, n_threads: int, /) -> NDArray[np.float64]:
+    def _contributions(self, X: Any, _groups: QueryGroups, n_threads: int, /) -> Doubles:
         arrays = {name: getattr(self, name) for name in DTYPES if name != "gain"}
         return _native.tree_contributions(**arrays, values=super()._opened(X), n_threads=n_threads)
 
     def _opened(self, X: Any) -> Any:
         return X if _is_dense(X) or _is_sparse(X) else super()._opened(X)
 
-    def _score(self, X: Any, _groups: QueryGroups, n_threads: int, /) -> NDArray[np.float64]:
+    def _score(self, X: Any, _groups: QueryGroups, n_threads: int, /) -> Doubles:
         if isinstance(X, np.ndarray):
             scores = self._prepared.score(X, n_threads)
         else:
@@ -208,16 +234,6 @@ class TreeEnsemble(Scorer):
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in self.__dict__.items() if name != "_prepared"}
 
-    def state(self) -> State:
-        """Return the arrays and the number of features."""
-        return State(fields={"n_features": self.n_features}, arrays={name: getattr(self, name) for name in DTYPES})
-
-    @classmethod
-    def from_state(cls, state: State) -> Self:
-        """Rebuild an ensemble from its arrays and number of features."""
-        arrays: dict[str, Any] = {name: state.array(name, dtype) for name, dtype in DTYPES.items()}
-        return cls(**arrays, n_features=state.integer("n_features"))
-
 
 def _is_dense(X: Any) -> bool:
     """Whether the native scorer can read this array without a copy."""
@@ -230,3 +246,90 @@ def _is_sparse(X: Any) -> bool:
     if not hasattr(X, "todense") or X.format != "csr" or X.ndim != 2 or X.dtype not in (np.float32, np.float64):
         return False
     return bool(X.has_canonical_format) and X.indices.dtype == X.indptr.dtype
+
+
+def checked_arrays(given: Mapping[str, ArrayLike], n_features: int) -> dict[str, NDArray[Any]]:
+    """Return read-only arrays of the right types, once they have been found to form binary trees."""
+    arrays: dict[str, NDArray[Any]] = {
+        name: _frozen_integers(name, given[name])
+        for name in ("splits", "feature", "missing_left", "left", "right")
+    }
+    splits, n_splits = arrays["splits"], len(arrays["feature"])
+    _require(n_splits <= MAX_SPLITS, f"There may be at most {MAX_SPLITS} splits.")
+    _require_offsets(splits, n_splits)
+    sizes = dict.fromkeys(PER_SPLIT, n_splits) | dict.fromkeys(PER_LEAF, n_splits + len(splits) - 1)
+    for name in ("leaf_value", "gain", "cover"):
+        arrays[name] = frozen_numbers(name, given[name], (sizes[name],))
+    arrays["threshold"] = _rounded_down(
+        frozen_numbers("threshold", given["threshold"], (n_splits,), allow_infinite=True)
+    )
+    for name in ("missing_left", "left", "right"):
+        _require(len(arrays[name]) == n_splits, f"{name} must have one value per split.")
+    _require_range("feature", arrays["feature"], n_features - 1)
+    _require_range("missing_left", arrays["missing_left"], 1)
+    _require((arrays["cover"] >= 0).all(), "cover must not be negative.")
+    require_trees(splits, arrays["left"], arrays["right"])
+    return arrays
+
+
+def _require(holds: bool | np.bool_, sentence: str) -> None:
+    if not holds:
+        raise InputError(sentence)
+
+
+def _frozen_integers(name: str, values: ArrayLike) -> NDArray[Any]:
+    """Return a read-only copy as integers of the array's type."""
+    given, dtype = np.asarray(values), DTYPES[name]
+    if given.ndim != 1:
+        raise InputError(f"{name} has shape {given.shape}, expected one dimension.")
+    if given.dtype.kind not in "iu" and given.size:
+        raise InputError(f"{name} must be integers, not {given.dtype}.")
+    numbers = given.astype(dtype)
+    if not (numbers == given).all():
+        raise InputError(f"{name} holds numbers too large for {np.dtype(dtype)}.")
+    numbers.flags.writeable = False
+    return numbers
+
+
+def _rounded_down(numbers: Doubles) -> Floats:
+    """Return the highest 32-bit floats that are not above: 32-bit values compare with them as with the numbers."""
+    with np.errstate(over="ignore"):
+        nearest = numbers.astype(np.float32)
+        down = np.where(nearest > numbers, np.nextafter(nearest, np.float32(-np.inf)), nearest)
+    down.flags.writeable = False
+    return down
+
+
+def _require_range(name: str, values: NDArray[Any], highest: int) -> None:
+    wrong = (values < 0) | (values > highest)
+    if wrong.any():
+        index = int(wrong.argmax())
+        raise InputError(f"{name}[{index}] is {values[index]}; it must be from 0 to {highest}.")
+
+
+def _require_offsets(splits: Integers, n_splits: int) -> None:
+    _require(len(splits) > 0 and splits[0] == 0, "splits must begin with 0.")
+    _require((splits[1:] >= splits[:-1]).all(), "splits must not decrease.")
+    _require(splits[-1] == n_splits, f"splits must end with the number of splits, {n_splits}, not {splits[-1]}.")
+
+
+def require_trees(splits: Integers, left: NDArray[np.int32], right: NDArray[np.int32]) -> None:
+    """Refuse children that do not form binary trees.
+
+    If every child comes after its parent, and every leaf and every split but the root is the child of exactly
+    one split, then all of them are reached from the root. A tree of n splits names 2n children and has as many
+    splits and leaves besides the root, so it is enough that no child is named twice.
+    """
+    sizes = np.diff(splits)
+    tree = np.repeat(np.arange(len(sizes)), sizes)
+    number, size = np.arange(len(left)) - splits[tree], sizes[tree]
+    filled = np.zeros(2 * len(left) + len(sizes), dtype=np.uint8)  # all splits, then all leaves
+    for name, child in (("left", left.astype(np.int64)), ("right", right.astype(np.int64))):
+        wrong = np.where(child < 0, -1 - child > size, (child <= number) | (child >= size))
+        if wrong.any():
+            split = int(wrong.argmax())
+            raise InputError(f"{name}[{split}] is {child[split]}: neither a later split nor a leaf of its tree.")
+        target = np.where(child < 0, len(left) + splits[tree] + tree - 1 - child, splits[tree] + child)
+        _require(not filled[target].any(), f"{name} names a child that has a parent already.")
+        filled[target] = 1
+        _require(filled.sum() == (1 if name == "left" else 2) * len(left), f"{name} names a child twice.")

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from rankwright.base.errors import InputError
 from rankwright.models.scorer import Scorer
+from rankwright.models.state import Saved, State
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+    from rankwright.base.arrays import Integers
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class WrappingScorer(Scorer):
-    """A scorer around another; by default it has the other's properties.
+    """A scorer around another scorer, whose properties it has by default.
 
     Parameters
     ----------
@@ -23,6 +23,7 @@ class WrappingScorer(Scorer):
         The scorer that it contains.
     """
 
+    saved: ClassVar[Saved] = {"inner": State.child}
     inner: Scorer
 
     def __post_init__(self) -> None:
@@ -63,7 +64,7 @@ class WrappingScorer(Scorer):
         return replace(self, inner=self.inner.first(n_rounds))
 
     @property
-    def used_features(self) -> NDArray[np.int64]:
+    def used_features(self) -> Integers:
         """Those of the inner scorer."""
         return self.inner.used_features
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from rankwright.base.arrays import Doubles
-    from rankwright.metrics.lambdas import Pull
+    from rankwright.metrics.protocols import Pull
     from rankwright.training.training_set import QueryLabels
 
 

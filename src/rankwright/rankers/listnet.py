@@ -9,7 +9,7 @@ from rankwright.rankers.parameters.declaration import parameter
 from rankwright.rankers.shared.scaled_rankers import NetworkRanker
 
 if TYPE_CHECKING:
-    from rankwright.metrics.lambdas import Pull
+    from rankwright.metrics.protocols import Pull
     from rankwright.training.training_set import QueryLabels
 
 

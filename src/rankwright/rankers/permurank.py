@@ -10,8 +10,8 @@ import numpy as np
 from rankwright.base.errors import InputError
 from rankwright.data.groups import QueryGroups
 from rankwright.data.ranking import Ranking
-from rankwright.metrics.average_precision import AP
 from rankwright.metrics.gain import NDCG
+from rankwright.metrics.relevance import AP
 from rankwright.rankers.catalogue import read_ranker
 from rankwright.rankers.parameters.checks import Flag, Value
 from rankwright.rankers.parameters.declaration import MetricParameter, Spelled, parameter

@@ -12,7 +12,7 @@ from rankwright.training.learners.pair_signal import count_pairs
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rankwright.metrics.lambdas import Pull
+    from rankwright.metrics.protocols import Pull
     from rankwright.training.training_set import QueryLabels
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from rankwright import _native
 from rankwright.base.errors import InputError
 from rankwright.data.ranking import Ranking
-from rankwright.metrics.average_precision import AP
+from rankwright.metrics.relevance import AP
 from rankwright.rankers.parameters.checks import Real
 from rankwright.rankers.parameters.declaration import MetricParameter, parameter
 from rankwright.rankers.parameters.shared_parameters import SolverParameters

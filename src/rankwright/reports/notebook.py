@@ -10,7 +10,7 @@ from rankwright.reports.blocks import Facts, Note, Table, Text
 from rankwright.reports.text import spelled_fact, spelled_row, text_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from rankwright.reports.blocks import Block, Rendered
 
@@ -31,13 +31,16 @@ def _html(block: Block) -> Iterator[str]:
     if isinstance(block, Table) and block.in_text:
         yield _table_html(block)
     elif isinstance(block, Facts):
-        rows = "".join(
-            f"<tr><th>{escape(name)}</th><td>{escape(spelled_fact(value))}</td></tr>"
-            for name, value in block.facts.items()
-        )
-        yield f"<table><tbody>{rows}</tbody></table>"
+        yield card_html("", {name: spelled_fact(value) for name, value in block.facts.items()})
     elif isinstance(block, Text | Note):
         yield escape_paragraph(block.text)
+
+
+def card_html(title: str, facts: Mapping[str, str]) -> str:
+    """Return named facts as a table below a title."""
+    rows = "".join(f"<tr><th>{escape(name)}</th><td>{escape(fact)}</td></tr>" for name, fact in facts.items())
+    caption = f"<caption><b>{escape(title)}</b></caption>" if title else ""
+    return f"<table>{caption}<tbody>{rows}</tbody></table>"
 
 
 def _table_html(table: Table) -> str:

@@ -7,8 +7,6 @@ from .collections.documents import TextDocument as TextDocument
 from .collections.documents import read_documents as read_documents
 from .collections.generated import GeneratedCollection as GeneratedCollection
 from .collections.generated import generated_collection as generated_collection
-from .collections.judgements import CRANFIELD_GRADES as CRANFIELD_GRADES
-from .collections.judgements import read_judgements as read_judgements
 from .collections.queries import Queries as Queries
 from .collections.queries import read_queries as read_queries
 from .features.feature_set import FeatureSet as FeatureSet

@@ -144,7 +144,7 @@ def test_a_run_is_matched_by_query_and_document_in_any_order(run, tmp_path):
     (tmp_path / "data.txt").write_text(
         "1 qid:2 1:0 #docid = a\n0 qid:1 1:0 #docid = a\n1 qid:1 1:0 #docid = b\n0 qid:2 1:0 #docid = b\n"
     )
-    write_run(tmp_path / "run.txt", Run.of([1, 1, 2, 2], ["b", "a", "a", "b"], [2.0, 1.0, 3.0, 4.0]))
+    write_run(Run.of([1, 1, 2, 2], ["b", "a", "a", "b"], [2.0, 1.0, 3.0, 4.0]), tmp_path / "run.txt")
     found = run(
         "evaluate",
         tmp_path / "run.txt",

@@ -23,7 +23,7 @@ def test_a_model_is_written_with_a_sheet_to_compare(run, model):
     code, out, err = run("export", model, "--to", "solr", "--out", "solr.json", "--check", "rows.csv")
     assert code == 0, err
     assert out == "Scores are lower by the intercept, 1.0; the order is the same.\n"
-    assert "wrote solr.json and solr.json.check.csv: compare its scores with the scores of a query with rq" in err
+    assert "Wrote solr.json and solr.json.check.csv: compare its scores with the scores of a query with rq" in err
     with Path("solr.json.check.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
     assert [row["score"] for row in rows] == ["0.5", "1.0"]

@@ -150,7 +150,7 @@ def test_features_numbered_from_0_are_read_on_request(tmp_path):
     X, y, qid = np.array([[0.5, 0, 1], [0, 0.25, 0]]), [1, 0], [7, 7]
     path = tmp_path / "sklearn.txt"
     dump_svmlight_file(X, y, str(path), query_id=qid)
-    with pytest.raises(rw.InputError, match=r"found '0:0\.5'; if the file numbers features from 0, read it with"):
+    with pytest.raises(rw.InputError, match=r"found '0:0\.5'; if the file numbers features from 0, set zero"):
         rw.read_letor(path)
     assert facts(rw.read_letor(path, zero_based=True)) == (X.tolist(), y, qid)
     for name in ("train.txt", "vali.txt", "test.txt"):

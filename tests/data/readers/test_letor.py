@@ -335,7 +335,7 @@ WRONG_LINES = {
     "0 qid:1 5": "expected feature:value, found '5'",
     "0 qid:1 1:many": "expected a number or NULL after the colon, found '1:many'",
     "0 qid:1 0:1": "expected a positive feature number before the colon, found '0:1'; if the file numbers "
-    "features from 0, read it with zero_based=True (--zero-based)",
+    "features from 0, set zero_based",
     "0 qid:1 -2:1": "expected a positive feature number before the colon, found '-2:1'",
     "0 qid:1 2:1 1:1": "expected features in ascending order, each once, found '1:1'",
     "0 qid:1 2:1 2:1": "expected features in ascending order, each once, found '2:1'",

@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 
 from rankwright.base.errors import InputError
 from rankwright.data.judged_runs import judge
-from rankwright.data.readers.trec import Judgements, Run, format_run, read_judgements, read_run, write_run
+from rankwright.data.readers.judgements import read_judgements
+from rankwright.data.readers.trec import Judgements, Run, format_run, read_run, write_run
 
 JUDGEMENTS = "q1 0 a 2\nq1 0 b 0\nq1\t0\tc\t1\r\n\nq2 0 a 0.5\nq3 0 z 1\n"
 RUN = "q2 Q0 a 1 0.25 mine\nq1 Q0 x 1 3e0 mine\nq1 Q0 a 2 2 mine\nq4 Q0 y 1 -inf mine\n"
@@ -115,7 +116,7 @@ NAMES = st.text(st.characters(codec="utf-8", exclude_categories=["Z", "C"]), min
 def test_a_run_comes_back_as_it_was_written(tmp_path_factory, scored):
     run = Run.of([query for query, _ in scored], [document for _, document in scored], list(scored.values()))
     path = tmp_path_factory.mktemp("run") / "run.txt"
-    write_run(path, run)
+    write_run(run, path)
     again = read_run(path)
     pairs = zip(again.qid.tolist(), again.document_ids, strict=True)
     assert dict(zip(pairs, again.scores.tolist(), strict=True)) == scored
@@ -124,7 +125,7 @@ def test_a_run_comes_back_as_it_was_written(tmp_path_factory, scored):
 @pytest.mark.parametrize("name", ["run.txt", "run.txt.gz"])
 def test_a_file_holds_the_lines(tmp_path, name):
     run = Run.of(["q", "q"], ["a", "b"], [0.1, 0.2])
-    write_run(tmp_path / name, run)
+    write_run(run, tmp_path / name)
     opened = gzip.open if name.endswith(".gz") else open
     with opened(tmp_path / name, "rt", encoding="utf-8") as file:
         assert file.read() == format_run(run)
@@ -133,7 +134,7 @@ def test_a_file_holds_the_lines(tmp_path, name):
 def test_a_run_that_cannot_be_written_leaves_the_old_file(write):
     path = write(RUN)
     with pytest.raises(InputError):
-        write_run(path, Run.of(["q 1"], ["a"], [1]))
+        write_run(Run.of(["q 1"], ["a"], [1]), path)
     assert path.read_text() == RUN
 
 

@@ -7,7 +7,8 @@ from typing import NamedTuple
 import pytest
 
 import rankwright as rw
-from rankwright.text import read_documents, read_judgements, read_queries
+from rankwright import read_judgements
+from rankwright.text import read_documents, read_queries
 
 
 class Doc(NamedTuple):

@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any
 import rankwright as rw
 from rankwright import data
 from rankwright.base.errors import InputError
-from rankwright.base.wording import counted
+from rankwright.base.wording import brief_list, counted
 from rankwright.cli.options.declaring import option, option_group
 from rankwright.cli.output.console import note
-from rankwright.data.columns import LABEL, QUERY, listed
+from rankwright.data.columns import LABEL, QUERY
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -197,7 +197,7 @@ def _require_features(documents: Documents, model: HasFeatures, path: Path, read
     hint = ""
     if documents.n_features < model.n_features and documents.feature_names is None and reading.n_features is None:
         hint = f"; if the file never mentions the last ones, add --n-features {model.n_features}"
-    names = "" if documents.feature_names is None else f" ({listed(documents.feature_names)})"
+    names = "" if documents.feature_names is None else f" ({brief_list(documents.feature_names)})"
     raise InputError(
         f"{STANDARD_INPUT if str(path) == '-' else path} has {counted(documents.n_features, 'feature')}{names}, "
         f"the model was trained on {model.n_features:,}{hint}."

@@ -34,9 +34,10 @@ from rankwright.cli.options.data_files import LETOR, file_of, read_data
 from rankwright.cli.options.foreign_models import CatBoostModel, LightGBMModel, XGBoostModel
 from rankwright.cli.options.shared_options import require_distinct
 from rankwright.data.dataset import Documents
+from rankwright.data.readers.any_format import SCORE_COLUMNS, read_scores
 from rankwright.data.readers.csv import DELIMITERS
-from rankwright.data.readers.score_tables import SCORE_COLUMNS, read_scores
-from rankwright.data.readers.trec import Judgements, read_judgements, read_run
+from rankwright.data.readers.judgements import read_judgements
+from rankwright.data.readers.trec import Judgements, read_run
 from rankwright.evaluation.ranked_lists import UnjudgedRunWarning
 from rankwright.interop.loading import RANKLIB_START, load
 from rankwright.models.model_file import MAGIC

@@ -135,7 +135,7 @@ class QueryOptions:
 
     def read_judgements(self, path: str) -> Judgements:
         """Read a file of judgements."""
-        return rw.text.read_judgements(path, format=self.qrels_format, grades=self._labels())
+        return rw.read_judgements(path, format=self.qrels_format, grades=self._labels())
 
     def hint(self, queries: Queries, coverage: JudgementCoverage) -> None:
         """Say so if judgements seem to number the queries by their place in the file."""
@@ -148,7 +148,7 @@ class QueryOptions:
         if self.grades is None:
             return None
         if self.grades == "cranfield":
-            return rw.text.CRANFIELD_GRADES
+            return rw.CRANFIELD_GRADES
         try:
             return {float(grade): float(label) for grade, _, label in _pairs(self.grades)}
         except ValueError:

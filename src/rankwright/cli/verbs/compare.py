@@ -80,7 +80,7 @@ def _slices(
 ) -> dict[str, Any]:
     """Return the properties by which queries are divided: those with a name, and columns of a table."""
     from rankwright.data.columns import QUERY
-    from rankwright.data.readers.query_columns import read_query_values
+    from rankwright.data.readers.any_format import read_query_values
     from rankwright.evaluation.slices import BUILT_IN
 
     features = getattr(judged, "feature_names", None) or ()

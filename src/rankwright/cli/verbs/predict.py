@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import rankwright as rw
 from rankwright.base.errors import InputError
-from rankwright.base.wording import counted
+from rankwright.base.wording import brief_list, counted
 from rankwright.cli.options.data_files import FORMATS, ReadOptions, read_documents, read_documents_with_labels
 from rankwright.cli.options.declaring import REQUIRED, argument, option
 from rankwright.cli.options.shared_options import JOBS, PLAIN_JSON, checked_output
 from rankwright.cli.output.console import note, show_text, write_text
-from rankwright.data.columns import listed
 
 if TYPE_CHECKING:
     from rankwright.data.dataset import Documents
@@ -45,7 +44,7 @@ def predict(
 
         rankwright predict model.rw --data test.parquet --out scores.csv
     """
-    from rankwright.data.table_writers import format_table, is_table_name, write_table
+    from rankwright.data.writers import format_table, is_table_name, write_table
     from rankwright.models.score_table import score_columns
 
     out = _checked(out, model, data)
@@ -102,7 +101,7 @@ def _note_rows_without_id(documents: Documents) -> None:
         return
     rows = [f"row{row}" for row, name in enumerate(documents.document_ids, start=1) if not name]
     if rows:
-        note(f"{counted(len(rows), 'document')} without an id: {listed(rows)}")
+        note(f"{counted(len(rows), 'document')} without an id: {brief_list(rows)}")
 
 
 def run_lists(run: Run) -> dict[str, Any]:

@@ -12,8 +12,17 @@ from rankwright import _native
 from rankwright._native import CsvFault
 from rankwright.base.errors import InputError
 from rankwright.data.columns import DOCUMENT, LABEL, QUERY, ColumnOptions, Roles, matching
-from rankwright.data.readers.side_files import QueryColumn, read_query_ids, sizes_file, warn_of_weights
-from rankwright.data.readers.text_blocks import MAX_LINE_BYTES, integer_ids, quoted, read_blocks, require_memory
+from rankwright.data.readers.text_files import (
+    MAX_LINE_BYTES,
+    QueryColumn,
+    integer_ids,
+    quoted,
+    read_blocks,
+    read_query_ids,
+    require_memory,
+    sizes_file,
+    warn_of_weights,
+)
 from rankwright.data.tables import NUMBERS, documents_of, naming, warned
 
 if TYPE_CHECKING:
@@ -23,7 +32,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rankwright.data.dataset import Documents, RankingData
-    from rankwright.data.tables import Column
+    from rankwright.data.tables import TableColumn
 
 DELIMITERS = (",", ";", "\t")
 MISSING = ("", "NA", "N/A", "NaN", "nan", "NULL", "null", "None")  # as in the native parser
@@ -82,7 +91,7 @@ def read_csv(
     roles = Roles(label, qid, docid, features, drop, categorical)
     with naming(path):
         columns, n_rows = csv_columns(path, roles, _checked_delimiter(path, delimiter))
-        sizes = None if any(one.name == qid for one in columns) else sizes_file(path)
+        sizes = None if any(column.name == qid for column in columns) else sizes_file(path)
         if sizes is not None:
             columns.append(QueryColumn(qid, read_query_ids(sizes, path, n_rows)))
         warn_of_weights(path)
@@ -140,7 +149,7 @@ def _checked_delimiter(path: str | PathLike[str], delimiter: str | None) -> str:
     return delimiter
 
 
-def csv_columns(path: str | PathLike[str], roles: Roles, delimiter: str) -> tuple[list[Column], int]:
+def csv_columns(path: str | PathLike[str], roles: Roles, delimiter: str) -> tuple[list[TableColumn], int]:
     """Return the columns of a file and the number of rows."""
     texts = [roles.qid, roles.docid or DOCUMENT]
     if roles.categorical:
@@ -155,7 +164,7 @@ def csv_columns(path: str | PathLike[str], roles: Roles, delimiter: str) -> tupl
     if parser.n_columns == 0:
         raise InputError(f"{path} is empty: expected a line of column names.")
     n_rows = parser.n_rows
-    return [_CsvColumn(path, one, one.name == roles.label) for one in parser.take_columns()], n_rows
+    return [_CsvColumn(path, column, column.name == roles.label) for column in parser.take_columns()], n_rows
 
 
 def _header(path: str | PathLike[str], delimiter: str) -> list[str]:
@@ -167,7 +176,7 @@ def _header(path: str | PathLike[str], delimiter: str) -> list[str]:
     return [column.name for column in parser.take_columns()]
 
 
-def _sentence(path: str | PathLike[str], n_columns: int, line: int, fault: CsvFault, found: bytes) -> str:
+def _sentence(path: str | PathLike[str], n_columns: int, line: int, fault: CsvFault, token: bytes) -> str:
     if fault in EXPECTED:
-        return f"{path}, line {line}: {EXPECTED[fault]} {quoted(found)}."
-    return f"{path}, line {line}: expected {n_columns} fields as in the header, found {found.decode()}."
+        return f"{path}, line {line}: {EXPECTED[fault]} {quoted(token)}."
+    return f"{path}, line {line}: expected {n_columns} fields as in the header, found {token.decode()}."

@@ -21,15 +21,17 @@ if TYPE_CHECKING:
 
     from rankwright.base.arrays import Doubles
     from rankwright.data.dataset import Documents, RankingData
-    from rankwright.data.tables import Column
+    from rankwright.data.tables import TableColumn
+
+    Frame = pd.DataFrame | pl.DataFrame | Any  # or a pyarrow.Table
 
 
 @overload
-def from_pandas(frame: pd.DataFrame, *, label: str = ..., **options: Unpack[ColumnOptions]) -> RankingData: ...
+def from_frame(frame: Frame, *, label: str = ..., **options: Unpack[ColumnOptions]) -> RankingData: ...
 @overload
-def from_pandas(frame: pd.DataFrame, *, label: str | None, **options: Unpack[ColumnOptions]) -> Documents: ...
-def from_pandas(
-    frame: pd.DataFrame,
+def from_frame(frame: Frame, *, label: str | None, **options: Unpack[ColumnOptions]) -> Documents: ...
+def from_frame(
+    frame: Frame,
     *,
     label: str | None = LABEL,
     qid: str = QUERY,
@@ -38,7 +40,7 @@ def from_pandas(
     drop: Sequence[str] = (),
     categorical: Sequence[str] = (),
 ) -> Documents:
-    """Return the documents of a pandas data frame.
+    """Return the documents of a pandas or polars data frame or an Arrow table.
 
     The attribute `columns` of the result says what each column was used for. By default every column that holds
     numbers is a feature, unless its name or its values say that it holds ids. If columns are left out by this
@@ -65,54 +67,11 @@ def from_pandas(
     return warned(documents_of(columns_of(frame), Roles(label, qid, docid, features, drop, categorical)))
 
 
-@overload
-def from_polars(frame: pl.DataFrame, *, label: str = ..., **options: Unpack[ColumnOptions]) -> RankingData: ...
-@overload
-def from_polars(frame: pl.DataFrame, *, label: str | None, **options: Unpack[ColumnOptions]) -> Documents: ...
-def from_polars(
-    frame: pl.DataFrame,
-    *,
-    label: str | None = LABEL,
-    qid: str = QUERY,
-    docid: str | None = None,
-    features: Sequence[str] | None = None,
-    drop: Sequence[str] = (),
-    categorical: Sequence[str] = (),
-) -> Documents:
-    """Return the documents of a polars data frame.
-
-    The parameters and the result are those of `from_pandas`.
-    """
-    return warned(documents_of(columns_of(frame), Roles(label, qid, docid, features, drop, categorical)))
+# One function under the name by which users of each library look for it.
+from_pandas = from_polars = from_arrow = from_frame
 
 
-@overload
-def from_arrow(table: Any, *, label: str = ..., **options: Unpack[ColumnOptions]) -> RankingData: ...
-@overload
-def from_arrow(table: Any, *, label: str | None, **options: Unpack[ColumnOptions]) -> Documents: ...
-def from_arrow(
-    table: Any,
-    *,
-    label: str | None = LABEL,
-    qid: str = QUERY,
-    docid: str | None = None,
-    features: Sequence[str] | None = None,
-    drop: Sequence[str] = (),
-    categorical: Sequence[str] = (),
-) -> Documents:
-    """Return the documents of a `pyarrow.Table`.
-
-    The parameters and the result are those of `from_pandas`.
-    """
-    return warned(documents_of(columns_of(table), Roles(label, qid, docid, features, drop, categorical)))
-
-
-def is_frame(X: Any) -> bool:
-    """Return whether this is a data frame or an Arrow table: something with named columns."""
-    return hasattr(X, "iloc") or hasattr(X, "column_names") or hasattr(X, "get_columns")
-
-
-def columns_of(frame: Any) -> Iterator[Column]:
+def columns_of(frame: Any) -> Iterator[TableColumn]:
     """Yield the columns of a pandas or polars data frame or an Arrow table."""
     if hasattr(frame, "iloc"):
         for name, series in frame.items():

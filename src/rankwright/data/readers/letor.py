@@ -17,13 +17,23 @@ from rankwright.base.files import is_compressed, write_whole
 from rankwright.base.threads import available_threads, resolve_threads
 from rankwright.data.dataset import Documents, RankingData
 from rankwright.data.groups import MAX_QUERY_ID
-from rankwright.data.readers.side_files import read_query_ids, sizes_file, warn_of_weights
-from rankwright.data.readers.text_blocks import MAX_LINE_BYTES, integer_ids, quoted, read_blocks, require_memory
+from rankwright.data.readers.text_files import (
+    MAX_LINE_BYTES,
+    integer_ids,
+    quoted,
+    read_blocks,
+    read_query_ids,
+    require_memory,
+    sizes_file,
+    warn_of_weights,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from numpy.typing import NDArray
+
+    from rankwright.base.arrays import Integers
 
     AnyPath = str | os.PathLike[str]
 
@@ -138,7 +148,7 @@ class Layout(NamedTuple):
     def of(cls, path: str, block: NDArray[np.uint8]) -> Layout:
         """Return the layout of a file that starts with these bytes, as its first document has it."""
         fields, comment = _first_document(block)
-        if not fields or any(one.startswith(b"qid:") for one in fields[:2]):
+        if not fields or any(word.startswith(b"qid:") for word in fields[:2]):
             return cls(LetorQueries.field)
         if sizes := sizes_file(path):
             return cls(LetorQueries.nowhere, sizes)
@@ -147,7 +157,7 @@ class Layout(NamedTuple):
         return cls(LetorQueries.field, has_none=True)
 
     def query_ids(
-        self, path: str, n_rows: int, query_of_row: NDArray[np.int64] | None, ids: list[str] | None
+        self, path: str, n_rows: int, query_of_row: Integers | None, ids: list[str] | None
     ) -> NDArray[Any]:
         """Return the query id of each row, from what the parser found or from the file of sizes."""
         if query_of_row is None or ids is None:
@@ -182,7 +192,9 @@ def write_letor(data: Documents, path: AnyPath) -> None:
 def _check_options(n_features: int | None, absent: float) -> None:
     is_integer = isinstance(n_features, int | np.integer) and not isinstance(n_features, bool)
     if n_features is not None and not (is_integer and 1 <= n_features <= MAX_FEATURES):
-        raise InputError(f"n_features must be None or an integer from 1 to {MAX_FEATURES:,}, not {n_features!r}.")
+        raise InputError(
+            f"{parameter('n_features')} must be None or an integer from 1 to {MAX_FEATURES:,}, not {n_features!r}."
+        )
     if abs(absent) > np.finfo(np.float32).max:
         raise InputError(f"absent must be NaN or a number that a 32-bit float can hold, not {absent!r}.")
 
@@ -197,15 +209,15 @@ def _first_document(block: NDArray[np.uint8]) -> tuple[list[bytes], bytes]:
 
 
 def _sentence(path: str, layout: Layout, line: int, fault: LetorFault, token: bytes) -> str:
-    found = quoted(token) if token else "the end of the line"
-    return f"{path}, line {line}: {EXPECTED[fault]}, found {found}{_hint(path, layout, fault, token)}."
+    shown = quoted(token) if token else "the end of the line"
+    return f"{path}, line {line}: {EXPECTED[fault]}, found {shown}{_hint(path, layout, fault, token)}."
 
 
 def _hint(path: str, layout: Layout, fault: LetorFault, token: bytes) -> str:
     if fault is LetorFault.query_missing and layout.has_none:
         return f"; {ADD_QUERIES.format(path)}"
     if fault is LetorFault.feature_not_positive and token.startswith(b"0:"):
-        return "; if the file numbers features from 0, read it with zero_based=True (--zero-based)"
+        return f"; if the file numbers features from 0, set {parameter('zero_based')}"
     return ""
 
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from rankwright.data.dataset import Documents, RankingData
-    from rankwright.data.tables import Column
+    from rankwright.data.tables import TableColumn
 
 
 @overload
@@ -45,7 +45,7 @@ def read_parquet(
         return warned(documents_of(parquet_columns(path), roles))
 
 
-def parquet_columns(path: str | PathLike[str]) -> Iterator[Column]:
+def parquet_columns(path: str | PathLike[str]) -> Iterator[TableColumn]:
     """Return the columns of a file."""
     try:
         parquet = import_module("pyarrow.parquet")

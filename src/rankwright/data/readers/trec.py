@@ -1,4 +1,4 @@
-"""Reads and writes TREC judgements (qrels) and runs."""
+"""Judgements and runs; reads and writes TREC runs."""
 
 from __future__ import annotations
 
@@ -18,22 +18,41 @@ from rankwright.data.groups import QueryGroups, checked_query_ids
 from rankwright.data.ranking import Ranking, checked_scores
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from os import PathLike
 
     from numpy.typing import ArrayLike, NDArray
 
-_JUDGEMENT_COLUMNS = ("query", "iteration", "document", "label")
-_RUN_COLUMNS = ("query", "Q0", "document", "rank", "score", "tag")
+    from rankwright.base.arrays import Doubles
+
+RUN_COLUMNS = ("query", "Q0", "document", "rank", "score", "tag")
 
 
 @dataclass(frozen=True, eq=False)
-class Judgements:
-    """The labels of judged documents, one per row: query, document and label."""
+class NamedRows:
+    """Rows of documents, each with the id of its query."""
 
     qid: NDArray[np.str_]
     document_ids: NDArray[np.object_]
-    labels: NDArray[np.float64]
+
+    def __len__(self) -> int:
+        return len(self.qid)
+
+    @cached_property
+    def groups(self) -> QueryGroups:
+        """The rows of every query."""
+        return QueryGroups.of(self.qid)
+
+    def pairs(self) -> Iterator[tuple[str, str]]:
+        """Return the query id and the document id of each row."""
+        return zip(self.qid.tolist(), self.document_ids.tolist(), strict=True)
+
+
+@dataclass(frozen=True, eq=False)
+class Judgements(NamedRows):
+    """The labels of judged documents, one per row: query, document and label."""
+
+    labels: Doubles
 
     @classmethod
     def of(cls, qid: ArrayLike, document_ids: Sequence[object] | NDArray[Any], labels: ArrayLike) -> Judgements:
@@ -41,18 +60,10 @@ class Judgements:
         queries, documents = _checked_names(qid, document_ids)
         return cls(queries, documents, checked_labels(labels, len(documents)))
 
-    def __len__(self) -> int:
-        return len(self.labels)
-
-    @cached_property
-    def groups(self) -> QueryGroups:
-        """The rows of every judged query."""
-        return QueryGroups.of(self.qid)
-
     @cached_property
     def row_numbers(self) -> dict[tuple[str, str], int]:
         """The row of each pair of query id and document id."""
-        return {pair: row for row, pair in enumerate(pairs(self))}
+        return {pair: row for row, pair in enumerate(self.pairs())}
 
     @cached_property
     def query_numbers(self) -> dict[str, int]:
@@ -61,12 +72,10 @@ class Judgements:
 
 
 @dataclass(frozen=True, eq=False)
-class Run:
+class Run(NamedRows):
     """The documents that a system retrieved: one row per document with query and score, and the system's name."""
 
-    qid: NDArray[np.str_]
-    document_ids: NDArray[np.object_]
-    scores: NDArray[np.float64]
+    scores: Doubles
     tag: str
 
     @classmethod
@@ -82,33 +91,16 @@ class Run:
         queries, documents = _checked_names(qid, document_ids)
         return cls(queries, documents, checked_scores(scores, len(documents)), tag)
 
-    def __len__(self) -> int:
-        return len(self.scores)
-
-    @cached_property
-    def groups(self) -> QueryGroups:
-        """The rows of every query."""
-        return QueryGroups.of(self.qid)
-
     def ranking(self) -> Ranking:
         """Return the documents of every query, best first by score; the ranks in a file are ignored."""
         return Ranking.of(self.scores, self.groups)
 
 
-def read_judgements(path: str | PathLike[str]) -> Judgements:
-    """Read TREC judgements, lines of `query iteration document label`, decompressed if the name ends with .gz.
-
-    Negative labels, with which some collections mark spam, are kept.
-    """
-    rows = _read_rows(path, _JUDGEMENT_COLUMNS, number="label")
-    return Judgements(*_columns(rows))
-
-
 def read_run(path: str | PathLike[str]) -> Run:
     """Read a TREC run, lines of `query Q0 document rank score tag`, decompressed if the name ends with .gz."""
-    rows = _read_rows(path, _RUN_COLUMNS, number="score")
+    rows = read_rows(path, read_words(path), _run_row)
     tag = rows[-1].tag if rows else ""
-    return Run(*_columns(rows), tag)
+    return Run(*columns_of_rows(rows), tag)
 
 
 def format_run(run: Run) -> str:
@@ -128,27 +120,31 @@ def format_run(run: Run) -> str:
     return "".join(f"{query} Q0 {name} {rank} {score!r} {run.tag}\n" for query, name, rank, score in lines)
 
 
-def write_run(path: str | PathLike[str], run: Run) -> None:
+def write_run(run: Run, path: str | PathLike[str]) -> None:
     """Write the text of `format_run` to a file, compressed if its name ends with .gz."""
     text = format_run(run).encode()
     with write_whole(path) as file:
         file.write(gzip.compress(text, mtime=0) if is_compressed(path) else text)
 
 
-class _Row(NamedTuple):
+class FileRow(NamedTuple):
+    """A line of a file: the label or score of a document in a query, and the name of the system in a run."""
+
     query: str
     document: str
     number: float
-    tag: str
+    tag: str = ""
 
 
-def _read_rows(path: str | PathLike[str], columns: Sequence[str], *, number: str) -> list[_Row]:
-    """Read lines with the given columns, one of them a number; a document may occur once per query."""
-    rows: list[_Row] = []
+def read_rows(
+    path: str | PathLike[str], lines: Iterable[tuple[int, list[str]]], parse: Callable[[list[str]], FileRow]
+) -> list[FileRow]:
+    """Parse the words of numbered lines; a document may occur once per query. Errors name the line."""
+    rows: list[FileRow] = []
     seen: set[tuple[str, str]] = set()
-    for line, words in _read_words(path):
+    for line, words in lines:
         try:
-            row = _row(words, columns, number)
+            row = parse(words)
             _require_new(row.query, row.document, seen)
         except InputError as mistake:
             raise InputError(f"{path}, line {line}: {mistake}") from None
@@ -156,7 +152,7 @@ def _read_rows(path: str | PathLike[str], columns: Sequence[str], *, number: str
     return rows
 
 
-def _read_words(path: str | PathLike[str]) -> Iterator[tuple[int, list[str]]]:
+def read_words(path: str | PathLike[str]) -> Iterator[tuple[int, list[str]]]:
     """Yield the number and the words of every line that is not blank."""
     try:
         with open_bytes(path) as file, TextIOWrapper(file, encoding="utf-8-sig") as lines:
@@ -167,14 +163,19 @@ def _read_words(path: str | PathLike[str]) -> Iterator[tuple[int, list[str]]]:
         raise InputError(f"{path} is not text in UTF-8.") from None
 
 
-def _row(words: list[str], columns: Sequence[str], number: str) -> _Row:
+def _run_row(words: list[str]) -> FileRow:
+    require_columns(words, RUN_COLUMNS)
+    return FileRow(words[0], words[2], checked_number(words[4], "score"), words[-1])
+
+
+def require_columns(words: list[str], columns: Sequence[str]) -> None:
+    """Refuse a line with another number of columns."""
     if len(words) != len(columns):
-        expected = f"{len(columns)}: {' '.join(columns)}"
-        raise InputError(f"Found {len(words)} columns, expected {expected}.")
-    return _Row(words[0], words[2], _number(words[columns.index(number)], number), words[-1])
+        raise InputError(f"Found {len(words)} columns, expected {len(columns)}: {' '.join(columns)}.")
 
 
-def _number(word: str, name: str) -> float:
+def checked_number(word: str, name: str) -> float:
+    """Return a label, which must be finite, or a score, which may be infinite."""
     try:
         value = float(word)
     except ValueError:
@@ -191,7 +192,8 @@ def _require_new(query: str, document: str, seen: set[tuple[str, str]]) -> None:
     seen.add((query, document))
 
 
-def _columns(rows: list[_Row]) -> tuple[NDArray[np.str_], NDArray[np.object_], NDArray[np.float64]]:
+def columns_of_rows(rows: list[FileRow]) -> tuple[NDArray[np.str_], NDArray[np.object_], Doubles]:
+    """Return the queries, documents and numbers of rows."""
     queries = np.array([row.query for row in rows], dtype=np.str_)
     documents = np.array([row.document for row in rows], dtype=object)
     return queries, documents, np.array([row.number for row in rows], dtype=np.float64)
@@ -206,8 +208,3 @@ def _checked_names(
     for query, document in zip(queries.tolist(), documents, strict=True):
         _require_new(query, document, seen)
     return queries, documents
-
-
-def pairs(named: Judgements | Run) -> Iterator[tuple[str, str]]:
-    """Return the query id and the document id of each row."""
-    return zip(named.qid.tolist(), named.document_ids.tolist(), strict=True)

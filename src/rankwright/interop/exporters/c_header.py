@@ -9,27 +9,213 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankwright.base.errors import InputError
-from rankwright.interop.exporters.c_code import (
-    COLUMNS,
-    EXPECTED,
-    HEADERS,
-    LINEAR,
-    LOGISTIC,
-    NETWORK,
-    QUERY,
-    SCORES,
-    SOFTMAX,
-    STANDARDISE,
-    TERM,
-    TREES,
-    VALUES,
-)
+from rankwright.data.query_features import QueryFeature
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from rankwright.interop.exporters.flat_models import Expected, Flat
     from rankwright.models.network import NetworkScorer
+
+# Pieces of C: NAME_ begins the names of a term of a model, MODEL_ those of the whole model.
+HEADERS = "#include <math.h>\n#include <stddef.h>\n"
+TREES = """\
+  {
+    int tree, split;
+    for (tree = 0; tree < NAME_N_TREES; ++tree) {
+      const int32_t first = NAME_splits[tree];
+      split = NAME_splits[tree + 1] > first ? 0 : -1;
+      while (split >= 0) {
+        const int32_t at = first + split;
+        const float value = features[NAME_feature[at]];
+        const int goes_left = value != value ? NAME_missing_left[at] : value <= NAME_threshold[at];
+        split = goes_left ? NAME_left[at] : NAME_right[at];
+      }
+      score += NAME_leaf[first + tree - 1 - split];
+    }
+  }
+"""
+LINEAR = """\
+  {
+    int place;
+    double weighted = NAME_INTERCEPT;
+    for (place = 0; place < NAME_N_WEIGHTS; ++place) {
+      const float value = features[NAME_column[place]];
+      weighted += NAME_weight[place] * (value != value ? NAME_missing[place] : (double)value);
+    }
+    score += weighted;
+  }
+"""
+NETWORK = """\
+static inline double NAME_score(const float *features) {
+  double inputs[NAME_WIDEST], units[NAME_WIDEST];
+  const double *parameter = NAME_parameters;
+  int layer, place, unit;
+  for (layer = 0; layer < NAME_N_LAYERS; ++layer) {
+    const int n_inputs = NAME_widths[layer], n_units = NAME_widths[layer + 1];
+    for (unit = 0; unit < n_units; ++unit) units[unit] = parameter[n_inputs * n_units + unit];
+    for (place = 0; place < n_inputs; ++place) {
+      const double known = layer > 0 ? inputs[place] : features[place];
+      const double value = layer > 0 || known == known ? known : NAME_missing[place];
+      for (unit = 0; unit < n_units; ++unit) units[unit] += value * *parameter++;
+    }
+    parameter += n_units;
+    for (unit = 0; unit < n_units; ++unit)
+      inputs[unit] = layer + 1 < NAME_N_LAYERS ? tanh(units[unit]) : units[unit];
+  }
+  return inputs[0];
+}
+"""
+EXPECTED = """\
+static inline double NAME_score(const float *features) {
+  const double scores[] = {SCORES};
+  double expected = START;
+  int place;
+LINK  return expected;
+}
+"""
+SOFTMAX = """\
+  double highest = scores[0], sum = 0.0, weighted = 0.0;
+  for (place = 1; place < N_CLASSES; ++place) highest = fmax(highest, scores[place]);
+  for (place = 0; place < N_CLASSES; ++place) {
+    const double raised = exp(scores[place] - highest);
+    sum += raised;
+    weighted += NAME_steps[place] * raised;
+  }
+  expected += weighted / sum;
+"""
+LOGISTIC = """\
+  for (place = 0; place < N_CLASSES; ++place) {
+    const double falling = exp(-fabs(scores[place])); /* cannot overflow */
+    expected += NAME_steps[place] * (scores[place] < 0.0 ? falling : 1.0) / (1.0 + falling);
+  }
+"""
+STANDARDISE = """\
+/* Replaces scores by their distance from their mean in standard deviations; by 0 if all are equal. */
+static inline void MODEL_standardise(double *scores, int n) {
+  double low = INFINITY, high = -INFINITY, range, sum = 0.0, squares = 0.0, mean, deviation;
+  int place;
+  for (place = 0; place < n; ++place) {
+    low = fmin(low, scores[place]);
+    high = fmax(high, scores[place]);
+  }
+  range = high > low ? high - low : 1.0;
+  for (place = 0; place < n; ++place) sum += scores[place] = (scores[place] - low) / range;
+  mean = sum / n;
+  for (place = 0; place < n; ++place) squares += (scores[place] - mean) * (scores[place] - mean);
+  deviation = sqrt(squares / n);
+  if (!(deviation > 0.0)) deviation = 1.0;
+  for (place = 0; place < n; ++place) scores[place] = (scores[place] - mean) / deviation;
+}
+
+"""
+SCORES = """\
+static inline void NAME_scores(const float *columns, int n_documents, double *terms, double *scores) {
+  int document;
+  (void)terms; /* not every model uses it */
+  for (document = 0; document < n_documents; ++document)
+    scores[document] = NAME_score_columns(columns + (size_t)document * MODEL_N_COLUMNS);
+TERMS}
+
+"""
+TERM = """\
+  TERM_scores(columns, n_documents, terms + n_documents, terms);
+  MODEL_standardise(terms, n_documents);
+  for (document = 0; document < n_documents; ++document) scores[document] += WEIGHT * terms[document];
+"""
+QUERY = """\
+/* Scores one query. terms has room for MODEL_TERMS(n_documents) doubles. */
+static inline void MODEL_score_query(const float *features, int n_documents, double *terms, double *scores) {
+  MODEL_scores(features, n_documents, terms, scores);
+}
+"""
+COLUMNS = """\
+/* Sorts in ascending order. */
+static inline void NAME_sort(float *values, int n) {
+  int end, start = n / 2;
+  for (end = n; end > 1;) {
+    int parent, child;
+    float value;
+    if (start > 0) {
+      value = values[--start];
+    } else {
+      value = values[--end];
+      values[end] = values[0];
+    }
+    parent = start;
+    while ((child = 2 * parent + 1) < end) {
+      if (child + 1 < end && values[child + 1] > values[child]) ++child;
+      if (values[child] <= value) break;
+      values[parent] = values[child];
+      parent = child;
+    }
+    values[parent] = value;
+  }
+}
+
+/* The mean and the standard deviation (1 instead of 0) of n sorted values. */
+static inline void NAME_moments(const float *known, int n, double *mean, double *deviation) {
+  double sum = 0.0, squares = 0.0;
+  int place;
+  for (place = 0; place < n; ++place) sum += known[place];
+  *mean = sum / (n > 0 ? n : 1);
+  for (place = 0; place < n; ++place) squares += (known[place] - *mean) * (known[place] - *mean);
+  *deviation = sqrt(squares / (n > 0 ? n : 1));
+  if (!(*deviation > 0.0)) *deviation = 1.0;
+}
+
+/* The number of n sorted values that are below a value, or at most the value. */
+static inline int NAME_below(const float *known, int n, float value, int or_equal) {
+  int low = 0, high = n;
+  while (low < high) {
+    const int middle = low + (high - low) / 2;
+    if (or_equal ? known[middle] <= value : known[middle] < value)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low;
+}
+
+/* The fraction of the other values that are lower; equal ones count half. */
+static inline float NAME_rank(float value, const float *known, int n) {
+  const double lower = NAME_below(known, n, value, 0), highest = NAME_below(known, n, value, 1) - 1;
+  return n > 1 ? (float)((lower + highest) / 2.0 / (n - 1)) : 0.5f;
+}
+
+/* Scores one query. work has room for NAME_WORK(n_documents) floatsTERMS_ROOM. */
+static inline void NAME_score_query(const float *features, int n_documents, float *work,TERMS_PARAMETER
+                                    double *scores) {
+  float *const columns = work, *const known = work + (size_t)n_documents * NAME_N_COLUMNS;
+  int feature, document;
+  for (feature = 0; feature < NAME_N_FEATURES; ++feature) {
+    int n = 0;
+    double low, range, mean, deviation;
+    for (document = 0; document < n_documents; ++document) {
+      const float value = features[(size_t)document * NAME_N_FEATURES + feature];
+      if (value == value) known[n++] = value;
+    }
+    NAME_sort(known, n);
+    NAME_moments(known, n, &mean, &deviation);
+    low = n > 0 ? known[0] : 0.0;
+    range = n > 0 && known[n - 1] > known[0] ? (double)known[n - 1] - low : 1.0;
+    (void)range; /* not every model uses all of them */
+    for (document = 0; document < n_documents; ++document) {
+      const float value = features[(size_t)document * NAME_N_FEATURES + feature];
+      float *const column = columns + (size_t)document * NAME_N_COLUMNS + feature;
+      column[0] = value;
+KINDS    }
+  }
+  NAME_scores(columns, n_documents, TERMS_GIVEN, scores);
+}
+"""
+
+# Adding 0.0 turns -0.0 into 0.0, as our core does; a missing value stays missing.
+VALUES = {
+    QueryFeature.ZSCORE: "(float)((value - mean) / deviation)",
+    QueryFeature.RANK: "value == value ? NAME_rank(value, known, n) : value",
+    QueryFeature.MINMAX: "(float)((value - low) / range + 0.0)",
+}
 
 IDENTIFIER = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,62}")
 VALUES_PER_LINE = 12
@@ -47,7 +233,7 @@ def c_header(flat: Flat, names: Sequence[str], name: str) -> str:
             f"{name[:60]!r} is no name of a C function: give a name that begins with a letter and "
             "has letters, digits and underscores only."
         )
-    listed = "".join(f" * {place} {_comment(one)}\n" for place, one in enumerate(names))
+    listed = "".join(f" * {column} {_comment(name_of_feature)}\n" for column, name_of_feature in enumerate(names))
     functions = _of_queries(flat) if flat.needs_query else _of_documents(flat, "score")
     usage = "score_query takes a query's documents, each of" if flat.needs_query else "score takes"
     infinite = flat.trees is not None and bool(np.isinf(flat.trees.threshold).any())
@@ -120,12 +306,12 @@ def _sum_of_terms(flat: Flat) -> str:
 
 def _depth(flat: Flat) -> int:
     """Return how many terms are inside one another."""
-    return max((1 + _depth(one.inner) for one in flat.standardised), default=0)
+    return max((1 + _depth(term.inner) for term in flat.standardised), default=0)
 
 
 def _comment(text: str) -> str:
     """Return a name that cannot end a comment."""
-    return "".join(one if one.isalnum() or one in " _-.:" else "?" for one in text)
+    return "".join(character if character.isalnum() or character in " _-.:" else "?" for character in text)
 
 
 def _float(number: float) -> str:
@@ -144,7 +330,7 @@ def _tables_of_trees(trees: Any) -> str:
             _table("uint8_t", "missing_left", map(str, trees.missing_left.tolist())),
             _table("int32_t", "left", map(str, trees.left.tolist())),
             _table("int32_t", "right", map(str, trees.right.tolist())),
-            _table("double", "leaf", (one.hex() for one in trees.leaf_value.tolist())),
+            _table("double", "leaf", (value.hex() for value in trees.leaf_value.tolist())),
         ]
     )
 
@@ -155,18 +341,18 @@ def _tables_of_weights(linear: Any) -> str:
     return head + "".join(
         [
             _table("int32_t", "column", map(str, used.tolist())),
-            _table("double", "weight", (one.hex() for one in linear.weights[used].tolist())),
-            _table("double", "missing", (one.hex() for one in linear.missing[used].tolist())),
+            _table("double", "weight", (value.hex() for value in linear.weights[used].tolist())),
+            _table("double", "missing", (value.hex() for value in linear.missing[used].tolist())),
         ]
     )
 
 
 def _relevance(expected: Expected) -> str:
     functions, calls = "", []
-    for number, one in enumerate(expected.classes):
-        functions += _of_documents(one, "score").replace("NAME_", f"NAME_class{number}_")
+    for number, of_class in enumerate(expected.classes):
+        functions += _of_documents(of_class, "score").replace("NAME_", f"NAME_class{number}_")
         calls.append(f"NAME_class{number}_score(features)")
-    steps = _table("double", "steps", (one.hex() for one in expected.steps.tolist()))
+    steps = _table("double", "steps", (step.hex() for step in expected.steps.tolist()))
     whole = EXPECTED.replace("LINK", SOFTMAX if expected.softmax else LOGISTIC).replace("SCORES", ", ".join(calls))
     return functions + steps + whole.replace("START", expected.start.hex()).replace("N_CLASSES", str(len(calls)))
 
@@ -176,8 +362,8 @@ def _network(network: NetworkScorer) -> str:
     sizes = f"#define NAME_N_LAYERS {len(hidden) + 1}\n#define NAME_WIDEST {max([1, *hidden])}\n"
     tables = [
         _table("int32_t", "widths", map(str, network.widths.tolist())),
-        _table("double", "parameters", (one.hex() for one in network.parameters.tolist())),
-        _table("double", "missing", (one.hex() for one in network.missing.tolist())),
+        _table("double", "parameters", (value.hex() for value in network.parameters.tolist())),
+        _table("double", "missing", (value.hex() for value in network.missing.tolist())),
     ]
     return sizes + "".join(tables) + NETWORK
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -9,7 +10,10 @@ from typing import TYPE_CHECKING
 
 from rankwright.base.errors import InputError
 from rankwright.base.files import write_whole
-from rankwright.data.feature_matrix import checked_feature_names
+from rankwright.data.alignment import aligned
+from rankwright.data.columns import DOCUMENT, QUERY, SCORE
+from rankwright.data.input_arrays import checked_feature_names
+from rankwright.data.writers import write_table
 from rankwright.interop.exporters.c_header import c_header
 from rankwright.interop.exporters.engines import elasticsearch_json, ltr_plugin_json, solr_json
 from rankwright.interop.exporters.flat_models import Flat, flattened
@@ -28,14 +32,17 @@ from rankwright.interop.exporters.xgboost import xgboost_json
 from rankwright.models.fitted import scorer_of
 from rankwright.models.state import shown
 from rankwright.models.trees import TreeEnsemble
+from rankwright.reports.blocks import Text
+from rankwright.reports.result import Result
 
 if TYPE_CHECKING:
-    import os
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
+    from rankwright.data.dataset import Documents
     from rankwright.models.fitted import Fitted
     from rankwright.models.linear import LinearScorer
     from rankwright.models.scorer import Scorer
+    from rankwright.reports.blocks import Block, Section
 
 Version = tuple[int, int]
 
@@ -44,6 +51,7 @@ Version = tuple[int, int]
 class Request:
     """What is to be written: the model as one sum, names of its features, and what the caller asked for."""
 
+    title: str  # of the target
     flat: Flat
     names: tuple[str, ...]
     named: bool
@@ -51,11 +59,16 @@ class Request:
     missing: bool
     rule: Missing
 
-    def checked(self, model: TreeEnsemble | LinearScorer, target: str) -> TreeEnsemble | LinearScorer:
-        """Return a model whose missing values the target treats as we do, in the target's 32-bit numbers."""
+    def trees(self) -> TreeEnsemble:
+        """Return the trees of a model that has nothing else."""
+        return self.flat.trees_only(self.title)
+
+    def single(self) -> TreeEnsemble | LinearScorer:
+        """Return trees or weights whose missing values the target treats as we do, in its 32-bit numbers."""
+        model = self.flat.single(self.title)
         if self.missing:
-            require_same_missing(model, self.rule, target)
-        return require_float32(model, target) if isinstance(model, TreeEnsemble) else model
+            require_same_missing(model, self.rule, self.title)
+        return require_float32(model, self.title) if isinstance(model, TreeEnsemble) else model
 
     @property
     def own_names(self) -> tuple[str, ...]:
@@ -65,14 +78,52 @@ class Request:
 
 @dataclass(frozen=True)
 class Target:
-    """A format: its name in messages, the writer, and its rule for missing values by version."""
+    """A format: its name in messages, the writer, and its rule for missing values by version.
+
+    `compared` says which scores of the tool to compare with ours.
+    """
 
     title: str
     write: Callable[[Request], str | bytes]
+    compared: str
     rule: Callable[[Version | None], Missing] | None = None  # None: no version matters
     names_matter: bool = False
     within_query: bool = False  # takes one query per call
     infinite: bool = False  # takes infinite numbers
+
+
+@dataclass(frozen=True, repr=False)
+class Export(Result):
+    """A model that was written for another tool.
+
+    Parameters
+    ----------
+    format, file
+        The format and the file.
+    check
+        The table of features and scores to compare with those of the tool; None if none was written.
+    remarks
+        What differs in the tool, in sentences.
+    """
+
+    format: str
+    file: str
+    check: str | None
+    remarks: tuple[str, ...]
+
+    @property
+    def summary(self) -> str:
+        """The files that were written."""
+        checked = (
+            ""
+            if self.check is None
+            else f" and {self.check}: compare its scores with {TARGETS[self.format].compared}"
+        )
+        return f"Wrote {self.file}{checked}."
+
+    def blocks(self) -> list[Block | Section]:
+        """Return the remarks."""
+        return [Text(remark) for remark in self.remarks]
 
 
 def export(
@@ -85,8 +136,10 @@ def export(
     feature_names: Sequence[str] | None = None,
     missing: bool = True,
     non_negative: bool = False,
-) -> tuple[str, ...]:
-    """Write a model as a file of another library or search engine, and return remarks on it.
+    check: Documents | None = None,
+    n_jobs: int | None = None,
+) -> Export:
+    """Write a model as a file of another library or search engine; return the file and remarks on it.
 
     Combinations of trees become one ensemble. What the target cannot hold exactly is refused; targets that sum in
     32 bits give our scores to about 1e-6.
@@ -112,6 +165,9 @@ def export(
         Whether values may be missing. If not, a target that treats them differently is no reason to refuse.
     non_negative
         Whether to add a constant to all scores so that none is below 0, which Lucene does not allow.
+    check
+        Documents to compare scores on: their features and our scores are written to a table beside the file, named
+        `PATH.check.csv`.
     """
     scorer = scorer_of(model)
     if scorer is None:
@@ -124,17 +180,28 @@ def export(
     if non_negative:
         flat, added = _raised(flat)
     label = re.sub(r"\W+", "_", Path(path).name.split(".")[0]) if name is None else name
-    request = Request(flat, names, named, label, missing, _rule(target, format, version))
+    request = Request(target.title, flat, names, named, label, missing, _rule(target, format, version))
     content = target.write(request)
     with write_whole(path) as file:
         file.write(content.encode() if isinstance(content, str) else content)
-    return tuple(_remarks(scorer, target, request, added))
+    table = None if check is None else _write_check(scorer, check, Path(path), names, n_jobs)
+    return Export(format, os.fspath(path), table, tuple(_remarks(scorer, format, request, added)))
 
 
 def _target(name: str) -> Target:
     if name not in TARGETS:
         raise InputError(f"format must be one of {', '.join(TARGETS)}, not {shown(name)}.")
     return TARGETS[name]
+
+
+def _write_check(
+    scorer: Scorer, documents: Documents, path: Path, names: Sequence[str], n_jobs: int | None
+) -> str:
+    """Write one row per document: query, document, features by name, and our score; return the file."""
+    rows, table = aligned(documents, scorer), path.with_name(f"{path.name}.check.csv")
+    columns = {QUERY: rows.qid, DOCUMENT: rows.document_names, **dict(zip(names, rows.X.T, strict=True))}
+    write_table(columns | {SCORE: scorer.predict(rows, n_jobs=n_jobs)}, table)
+    return str(table)
 
 
 def _names(scorer: Scorer, given: Sequence[str] | None) -> tuple[tuple[str, ...], bool]:
@@ -165,10 +232,10 @@ def _rule(target: Target, name: str, version: str | None) -> Missing:
 
 
 def _parsed(version: str) -> Version:
-    found = re.fullmatch(r"(\d{1,3})\.(\d{1,3})(\.\d+)*", str(version))
-    if found is None:
+    match = re.fullmatch(r"(\d{1,3})\.(\d{1,3})(\.\d+)*", str(version))
+    if match is None:
         raise InputError(f"version must be numbers with dots between them, such as 3.8, not {shown(version)}.")
-    return int(found[1]), int(found[2])
+    return int(match[1]), int(match[2])
 
 
 def _opensearch(version: Version | None) -> Missing:
@@ -190,95 +257,90 @@ def _solr(version: Version | None) -> Missing:
     return Missing.SIDES if version is None or version >= (9, 2) else Missing.ZERO
 
 
-def _remarks(scorer: Scorer, target: Target, request: Request, added: float) -> list[str]:
-    remarks = []
-    if target.names_matter and not request.named:
-        remarks.append(
-            f"The model has no names of features; they are called feature1 to feature{scorer.n_features}."
-        )
+def _remarks(scorer: Scorer, target: str, request: Request, added: float) -> Iterator[str]:
+    if TARGETS[target].names_matter and not request.named:
+        yield f"The model has no names of features; they are called feature1 to feature{scorer.n_features}."
     if scorer.categories:
-        listed = ", ".join(one.name for one in scorer.categories)
-        remarks.append(
-            f"These columns hold categories, which the target must encode as rankwright does: {listed}."
-        )
+        names = ", ".join(category.name for category in scorer.categories)
+        yield f"These columns hold categories, which the target must encode as rankwright does: {names}."
     if added:
-        remarks.append(f"Scores are higher by {added!r}, so that none is negative.")
+        yield f"Scores are higher by {added!r}, so that none is negative."
     if request.flat.needs_query:
-        remarks.append("The model compares the documents of a query: give it one whole query per call.")
+        yield "The model compares the documents of a query: give it one whole query per call."
     linear = request.flat.linear
-    if linear is not None and linear.intercept and target.title in (ES.title, OPENSEARCH.title, SOLR.title):
-        remarks.append(f"Scores are lower by the intercept, {linear.intercept!r}; the order is the same.")
-    if target is ELASTICSEARCH:
-        remarks.append(
+    if linear is not None and linear.intercept and target in ("elasticsearch-ltr", "opensearch-ltr", "solr"):
+        yield f"Scores are lower by the intercept, {linear.intercept!r}; the order is the same."
+    if target == "elasticsearch":
+        yield (
             "Features that are no fields of the documents need a query_extractor in "
             "inference_config.learning_to_rank.feature_extractors."
         )
-    if target is SOLR and request.missing and request.flat.trees is not None and request.rule is Missing.SIDES:
-        remarks.append('Features that may be missing need "defaultValue": "NaN" in the feature store.')
-    return remarks
-
-
-def _write_ranklib(request: Request) -> str:
-    return ranklib_text(request.checked(request.flat.single(RANKLIB.title), RANKLIB.title))
+    if target == "solr" and request.missing and request.flat.trees is not None and request.rule is Missing.SIDES:
+        yield 'Features that may be missing need "defaultValue": "NaN" in the feature store.'
 
 
 def _write_xgboost(request: Request) -> str:
-    trees = require_float32(request.flat.trees_only(XGBOOST.title), XGBOOST.title)
-    return xgboost_json(trees, request.own_names)
+    return xgboost_json(require_float32(request.trees(), request.title), request.own_names)
 
 
-def _write_lightgbm(request: Request) -> str:
-    return lightgbm_text(request.flat.trees_only(LIGHTGBM.title), request.own_names)
-
-
-def _write_elasticsearch(request: Request) -> str:
-    return elasticsearch_json(request.flat.trees_only(ELASTICSEARCH.title), request.names)
-
-
-def _write_plugin(title: str) -> Callable[[Request], str]:
-    def write(request: Request) -> str:
-        return ltr_plugin_json(request.checked(request.flat.single(title), title), request.names, request.name)
-
-    return write
+def _write_plugin(request: Request) -> str:
+    return ltr_plugin_json(request.single(), request.names, request.name)
 
 
 def _write_solr(request: Request) -> str:
-    model = request.checked(request.flat.single(SOLR.title), SOLR.title)
     with_missing = request.missing and request.rule is Missing.SIDES
-    return solr_json(model, request.names, request.name, with_missing=with_missing)
+    return solr_json(request.single(), request.names, request.name, with_missing=with_missing)
 
 
-def _write_onnx(request: Request) -> bytes:
-    return onnx_model(request.flat)
-
-
-def _write_vespa(request: Request) -> str:
-    return vespa_expression(request.flat, request.names)
-
-
-def _write_c(request: Request) -> str:
-    return c_header(request.flat, request.own_names, request.name)
-
-
-LIGHTGBM = Target("LightGBM", _write_lightgbm, infinite=True)
-XGBOOST = Target("XGBoost", _write_xgboost)
-RANKLIB = Target("RankLib", _write_ranklib)
-ELASTICSEARCH = Target("Elasticsearch", _write_elasticsearch, names_matter=True)
-ES = Target("Elasticsearch LTR", _write_plugin("Elasticsearch LTR"), names_matter=True)
-OPENSEARCH = Target("OpenSearch LTR", _write_plugin("OpenSearch LTR"), _opensearch, names_matter=True)
-SOLR = Target("Solr", _write_solr, _solr, names_matter=True)
-ONNX = Target("ONNX", _write_onnx, within_query=True, infinite=True)
-VESPA = Target("Vespa", _write_vespa, names_matter=True)
-C = Target("C", _write_c, within_query=True, infinite=True)
+SLTR_SCORE = "_score of an sltr query with this model"
 TARGETS = {
-    "lightgbm": LIGHTGBM,
-    "xgboost": XGBOOST,
-    "ranklib": RANKLIB,
-    "elasticsearch": ELASTICSEARCH,
-    "elasticsearch-ltr": ES,
-    "opensearch-ltr": OPENSEARCH,
-    "solr": SOLR,
-    "vespa": VESPA,
-    "onnx": ONNX,
-    "c": C,
+    "lightgbm": Target(
+        "LightGBM",
+        lambda request: lightgbm_text(request.trees(), request.own_names),
+        "Booster(model_file=...).predict(X, raw_score=True)",
+        infinite=True,
+    ),
+    "xgboost": Target(
+        "XGBoost", _write_xgboost, "Booster(model_file=...).predict(DMatrix(X), output_margin=True)"
+    ),
+    "ranklib": Target(
+        "RankLib",
+        lambda request: ranklib_text(request.single()),
+        "what -load MODEL -rank DATA -score FILE writes",
+    ),
+    "elasticsearch": Target(
+        "Elasticsearch",
+        lambda request: elasticsearch_json(request.trees(), request.names),
+        "_score of a learning_to_rank rescorer, to which Elasticsearch adds a constant",
+        names_matter=True,
+    ),
+    "elasticsearch-ltr": Target("Elasticsearch LTR", _write_plugin, SLTR_SCORE, names_matter=True),
+    "opensearch-ltr": Target("OpenSearch LTR", _write_plugin, SLTR_SCORE, _opensearch, names_matter=True),
+    "solr": Target(
+        "Solr",
+        _write_solr,
+        "the scores of a query with rq={!ltr model=NAME reRankDocs=N}",
+        _solr,
+        names_matter=True,
+    ),
+    "vespa": Target(
+        "Vespa",
+        lambda request: vespa_expression(request.flat, request.names),
+        "the relevance by a rank profile with this expression",
+        names_matter=True,
+    ),
+    "onnx": Target(
+        "ONNX",
+        lambda request: onnx_model(request.flat),
+        "the output score of a session whose input is the features of one query",
+        within_query=True,
+        infinite=True,
+    ),
+    "c": Target(
+        "C",
+        lambda request: c_header(request.flat, request.own_names, request.name),
+        "NAME_score of every row, or NAME_score_query of every query",
+        within_query=True,
+        infinite=True,
+    ),
 }

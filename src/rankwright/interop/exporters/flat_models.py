@@ -1,4 +1,4 @@
-"""Scorers as what other tools can hold: sums of trees, weighted features, networks, and mixtures of such sums."""
+"""Scorers as sums that other tools can hold: of trees, weighted features, networks, and mixtures of such sums."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ from rankwright.models.trees import TreeEnsemble
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from rankwright.base.arrays import Doubles
     from rankwright.models.scorer import Scorer
 
 
@@ -43,8 +44,8 @@ class Flat:
     @property
     def n_columns(self) -> int:
         """Number of columns that are scored."""
-        own = [one.n_features for one in (self.trees, self.linear, *self.networks) if one is not None]
-        inner = [*(one.classes[0] for one in self.expected), *(one.inner for one in self.standardised)]
+        own = [part.n_features for part in (self.trees, self.linear, *self.networks) if part is not None]
+        inner = [*(part.classes[0] for part in self.expected), *(part.inner for part in self.standardised)]
         return own[0] if own else inner[0].n_columns
 
     @property
@@ -59,12 +60,12 @@ class Flat:
 
     def single(self, target: str) -> TreeEnsemble | LinearScorer:
         """Return trees or weights for a target that cannot add the two."""
-        one = self.linear if self.trees is None else self.trees
-        if one is None or (self.trees is not None and self.linear is not None):
+        model = self.linear if self.trees is None else self.trees
+        if model is None or (self.trees is not None and self.linear is not None):
             raise InputError(
                 f"The model adds trees and weighted features, which {target} cannot hold; export them apart."
             )
-        return one
+        return model
 
     def trees_only(self, target: str) -> TreeEnsemble:
         """Return the trees for a target that holds nothing else."""
@@ -81,7 +82,7 @@ class Expected(NamedTuple):
 
     classes: tuple[Flat, ...]
     start: float
-    steps: NDArray[np.float64]
+    steps: Doubles
     softmax: bool
 
 
@@ -120,14 +121,14 @@ def flattened(scorer: Scorer, target: str = "", *, within_query: bool = False) -
 
 
 def _joined(parts: list[Part], kinds: tuple[QueryFeature, ...]) -> Flat:
-    forests = [one for one in parts if isinstance(one, TreeEnsemble)]
-    linear = [one for one in parts if isinstance(one, LinearScorer)]
+    forests = [part for part in parts if isinstance(part, TreeEnsemble)]
+    linear = [part for part in parts if isinstance(part, LinearScorer)]
     trees = TreeEnsemble.concatenate(forests) if forests else None
     if trees is not None and not trees.n_trees:
         trees = ensemble([], trees.n_features)  # a single leaf of 0: no format has a model without trees
-    networks = tuple(one for one in parts if isinstance(one, NetworkScorer))
-    expected = tuple(one for one in parts if isinstance(one, Expected))
-    standardised = tuple(one for one in parts if isinstance(one, Standardised))
+    networks = tuple(part for part in parts if isinstance(part, NetworkScorer))
+    expected = tuple(part for part in parts if isinstance(part, Expected))
+    standardised = tuple(part for part in parts if isinstance(part, Standardised))
     return Flat(trees, _sum(linear) if linear else None, kinds, networks, expected, standardised)
 
 
@@ -159,8 +160,8 @@ class _Columns:
         return replace(self, blocks=(*blocks, *(1 + self.kinds.index(kind) for kind in scorer.columns)))
 
     @property
-    def place(self) -> NDArray[np.int32]:
-        """The place of each of the part's columns among all."""
+    def indices(self) -> NDArray[np.int32]:
+        """The index of each of the part's columns among all."""
         features = np.arange(self.n_features, dtype=np.int32)
         return np.concatenate([block * self.n_features + features for block in self.blocks])
 
@@ -170,16 +171,16 @@ class _Columns:
             return part
         n_columns = self.n_features * (1 + len(self.kinds))
         if isinstance(part, TreeEnsemble):
-            return replace(part, feature=self.place[part.feature], n_features=n_columns)
+            return replace(part, feature=self.indices[part.feature], n_features=n_columns)
         missing = np.zeros(n_columns)
-        missing[self.place] = part.missing
+        missing[self.indices] = part.missing
         if isinstance(part, NetworkScorer):
             (weights, biases), *rest = part.layers
             first = np.zeros((n_columns, len(biases)))
-            first[self.place] = weights
+            first[self.indices] = weights
             return NetworkScorer.of_layers([(first, biases), *rest], missing)
         spread = np.zeros(n_columns)
-        spread[self.place] = part.weights
+        spread[self.indices] = part.weights
         return LinearScorer(spread, missing, part.intercept)
 
 
@@ -198,7 +199,7 @@ def _parts(scorer: Scorer, weight: float, columns: _Columns) -> list[Part]:
 
 
 def _expected(scorer: ExpectedRelevance, weight: float, columns: _Columns) -> Expected:
-    classes = tuple(_joined([columns.of_all(one)], columns.kinds) for one in scorer.classes.by_class)
+    classes = tuple(_joined([columns.of_all(trees)], columns.kinds) for trees in scorer.classes.by_class)
     start, steps = scorer.link.steps(scorer.levels)
     return Expected(classes, weight * start, weight * steps, scorer.link is ClassLink.MULTICLASS)
 
@@ -228,13 +229,13 @@ def _sum(parts: list[LinearScorer]) -> LinearScorer:
     """Return one linear scorer; where members replace a missing value differently, no single value would do."""
     if len(parts) == 1:
         return parts[0]
-    weights = np.sum([one.weights for one in parts], axis=0)
+    weights = np.sum([part.weights for part in parts], axis=0)
     missing = np.zeros(len(weights))
-    for one in parts:
-        missing[one.used_features] = one.missing[one.used_features]
-    for one in parts:
-        if (one.missing != missing)[one.used_features].any():
+    for part in parts:
+        missing[part.used_features] = part.missing[part.used_features]
+    for part in parts:
+        if (part.missing != missing)[part.used_features].any():
             raise InputError(
                 "The members of the model replace missing values differently, so they cannot be summed."
             )
-    return LinearScorer(weights, missing, sum(one.intercept for one in parts))
+    return LinearScorer(weights, missing, sum(part.intercept for part in parts))

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from rankwright.base.errors import InputError
-from rankwright.interop.exporters.target_rules import numbered
+from rankwright.interop.exporters.target_rules import slices_of_trees
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -23,7 +23,7 @@ def lightgbm_text(trees: TreeEnsemble, names: Sequence[str]) -> str:
     names = names or [f"Column_{column}" for column in range(trees.n_features)]
     if any(len(name.split()) != 1 or "=" in name for name in names):
         raise InputError("LightGBM's text separates names of features by spaces: rename those with spaces or =.")
-    blocks = [_block(trees, number, place) for number, place in enumerate(numbered(trees))]
+    blocks = [_block(trees, number, *slices) for number, slices in enumerate(slices_of_trees(trees))]
     header = [
         "tree",
         "version=v4",
@@ -41,21 +41,20 @@ def lightgbm_text(trees: TreeEnsemble, names: Sequence[str]) -> str:
     return "\n".join(header) + "".join(blocks) + "end of trees\n\nparameters:\nend of parameters\n"
 
 
-def _block(trees: TreeEnsemble, number: int, place: slice) -> str:
-    n_splits = place.stop - place.start
-    leaves = slice(place.start + number, place.stop + number + 1)
-    decisions = [NAN_IS_MISSING + DEFAULT_LEFT * int(left) for left in trees.missing_left[place]]
+def _block(trees: TreeEnsemble, number: int, splits: slice, leaves: slice) -> str:
+    n_splits = splits.stop - splits.start
+    decisions = [NAN_IS_MISSING + DEFAULT_LEFT * int(left) for left in trees.missing_left[splits]]
     lines: dict[str, Iterable[Any]] = {"Tree": [number], "num_leaves": [n_splits + 1], "num_cat": [0]}
     lines |= {
-        "split_feature": trees.feature[place].tolist(),
-        "split_gain": trees.gain[place].tolist(),
-        "threshold": trees.threshold[place].tolist(),
+        "split_feature": trees.feature[splits].tolist(),
+        "split_gain": trees.gain[splits].tolist(),
+        "threshold": trees.threshold[splits].tolist(),
         "decision_type": decisions,
-        "left_child": trees.left[place].tolist(),
-        "right_child": trees.right[place].tolist(),
+        "left_child": trees.left[splits].tolist(),
+        "right_child": trees.right[splits].tolist(),
         "leaf_value": trees.leaf_value[leaves].tolist(),
         "leaf_weight": trees.cover[leaves].tolist(),
-        "leaf_count": [round(one) for one in trees.cover[leaves].tolist()],
+        "leaf_count": [round(count) for count in trees.cover[leaves].tolist()],
         "internal_value": [0] * n_splits,
         "internal_weight": [0] * n_splits,
         "internal_count": [0] * n_splits,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from rankwright.interop.exporters.onnx_nodes import (
+from rankwright.interop.exporters.onnx_encoding import (
     AS_FLOATS,
     AS_INTEGERS,
     AS_STRING,
@@ -20,12 +20,15 @@ from rankwright.interop.exporters.onnx_nodes import (
     FLOAT,
     attribute,
     cast,
+    floats,
+    integer,
+    integers,
+    nested,
     node,
     tensor,
     whole_number,
 )
 from rankwright.interop.exporters.onnx_query import COLUMNS, INPUT, constants_of, standardised, within_query
-from rankwright.interop.exporters.protobuf import floats, integer, integers, nested
 from rankwright.interop.exporters.target_rules import require_float32
 
 if TYPE_CHECKING:
@@ -60,8 +63,8 @@ class _Nodes(NamedTuple):
 def _scores(flat: Flat, columns: str, output: str) -> _Nodes:
     """Return what computes `output`, the sum of all terms of a model; the names of its own values begin so."""
     terms = dict(_terms(flat, columns, output))
-    nodes = [one for term in terms.values() for one in term.nodes]
-    constants = [one for term in terms.values() for one in term.constants]
+    nodes = [node for term in terms.values() for node in term.nodes]
+    constants = [constant for term in terms.values() for constant in term.constants]
     return _Nodes([*nodes, node("Sum", list(terms), [output])], constants)
 
 
@@ -100,8 +103,8 @@ def _lowered(flat: Flat) -> Flat:
 
 
 def _model(nodes: list[bytes], constants: list[bytes], n_features: int) -> bytes:
-    graph = b"".join(nested(1, one) for one in nodes) + nested(2, "rankwright")
-    graph += b"".join(nested(5, one) for one in constants)
+    graph = b"".join(nested(1, content) for content in nodes) + nested(2, "rankwright")
+    graph += b"".join(nested(5, content) for content in constants)
     graph += nested(11, _value(INPUT, FLOAT, n_features)) + nested(12, _value(OUTPUT, DOUBLE, 1))
     opsets = [nested(8, nested(1, domain) + integer(2, version)) for domain, version in _opsets()]
     return integer(1, IR_VERSION) + nested(2, "rankwright") + nested(7, graph) + b"".join(opsets)
@@ -144,22 +147,22 @@ def _layers(network: NetworkScorer, columns: str, output: str) -> _Nodes:
 
 def _relevance(expected: Expected, columns: str, output: str) -> _Nodes:
     names = [f"{output}_class{number}" for number in range(len(expected.classes))]
-    classes = [_scores(one, columns, name) for one, name in zip(expected.classes, names, strict=True)]
+    classes = [_scores(of_class, columns, name) for of_class, name in zip(expected.classes, names, strict=True)]
     along = whole_number("axis", 1)
-    scores, probabilities, weighted = (f"{output}_{one}" for one in ("scores", "probabilities", "weighted"))
+    scores, probabilities, weighted = (f"{output}_{part}" for part in ("scores", "probabilities", "weighted"))
     link = (
         ("Softmax", [scores], [probabilities], along)
         if expected.softmax
         else ("Sigmoid", [scores], [probabilities])
     )
     nodes = [
-        *(one for part in classes for one in part.nodes),
+        *(own for part in classes for own in part.nodes),
         node("Concat", names, [scores], along),
         node(*link),
         node("MatMul", [probabilities, f"{output}_steps"], [weighted]),
         node("Add", [weighted, f"{output}_start"], [output]),
     ]
-    constants = [one for part in classes for one in part.constants]
+    constants = [constant for part in classes for constant in part.constants]
     constants += [tensor(f"{output}_steps", expected.steps[:, None])]
     constants += [tensor(f"{output}_start", np.array([[expected.start]]))]
     return _Nodes(nodes, constants)
@@ -195,7 +198,7 @@ def _ensemble(trees: TreeEnsemble, columns: str, output: str) -> bytes:
         whole[is_split] = values
         return whole
 
-    left, right = (np.where(one < 0, n_splits - 1 - one, one) for one in (trees.left, trees.right))
+    left, right = (np.where(child < 0, n_splits - 1 - child, child) for child in (trees.left, trees.right))
     modes = [nested(9, "BRANCH_LEQ" if split else "LEAF") for split in is_split.tolist()]
     thresholds, weights = per_split(trees.threshold), trees.leaf_value
     attributes = [

@@ -11,8 +11,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rankwright.data.query_features import QueryFeature
-from rankwright.interop.exporters.onnx_nodes import AS_INTEGERS, FLOAT, attribute, cast, node, tensor, whole_number
-from rankwright.interop.exporters.protobuf import integers
+from rankwright.interop.exporters.onnx_encoding import (
+    AS_INTEGERS,
+    FLOAT,
+    attribute,
+    cast,
+    integers,
+    node,
+    tensor,
+    whole_number,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -93,8 +101,8 @@ def standardised(scores: str) -> list[bytes]:
     nothing else count as equal.
     """
     low, high, span, scaled, mean, distance, square, variance, deviation = (
-        f"{scores}_{one}"
-        for one in ("low", "high", "range", "scaled", "mean", "distance", "square", "variance", "deviation")
+        f"{scores}_{part}"
+        for part in ("low", "high", "range", "scaled", "mean", "distance", "square", "variance", "deviation")
     )
     along = attribute("axes", AS_INTEGERS, integers(8, [0]))
     return [

@@ -1,11 +1,11 @@
-"""How targets treat missing values, thresholds and numbers, and whether a model agrees."""
+"""Adapts models to how targets treat missing values, thresholds and numbers, and walks over their trees."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from enum import Enum
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -13,11 +13,17 @@ from rankwright.base.errors import InputError
 from rankwright.models.trees import TreeEnsemble
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
+    from rankwright.base.arrays import Floats, Integers
     from rankwright.models.linear import LinearScorer
 
 HIGHEST = np.finfo(np.float32).max
+MAX_DEPTH = 200  # of trees that become nested JSON
+
+Node = TypeVar("Node")
 
 
 class Missing(Enum):
@@ -67,7 +73,7 @@ def with_finite_thresholds(trees: TreeEnsemble) -> TreeEnsemble:
 class Below(NamedTuple):
     """Splits that send a value left if it is below the threshold, not at most the threshold."""
 
-    threshold: NDArray[np.float32]
+    threshold: Floats
     missing_left: NDArray[np.uint8]
     left: NDArray[np.int32]
     right: NDArray[np.int32]
@@ -106,6 +112,46 @@ def never_negative(trees: TreeEnsemble) -> tuple[TreeEnsemble, float]:
     return replace(trees, leaf_value=leaves), -lowest
 
 
-def numbered(trees: TreeEnsemble) -> list[slice]:
-    """Return the places of each tree's splits; its leaves start at that place plus the tree's number."""
-    return [slice(start, end) for start, end in pairwise(trees.splits.tolist())]
+def slices_of_trees(trees: TreeEnsemble) -> list[tuple[slice, slice]]:
+    """Return where the splits and the leaves of each tree are."""
+    ends = pairwise(trees.splits.tolist())
+    return [(slice(start, end), slice(start + tree, end + tree + 1)) for tree, (start, end) in enumerate(ends)]
+
+
+def nested(
+    trees: TreeEnsemble,
+    left: Integers | NDArray[np.int32],
+    right: Integers | NDArray[np.int32],
+    split: Callable[[int, Node, Node], Node],
+    leaf: Callable[[float, int], Node],
+) -> list[Node]:
+    """Return the root of each tree.
+
+    `split` takes the index of a split and its children. `leaf` takes the value of a leaf and its number among the
+    nodes of its tree, which come after the splits.
+    """
+    roots = []
+    for splits, leaves in slices_of_trees(trees):
+        n_splits = splits.stop - splits.start
+        values = enumerate(trees.leaf_value[leaves].tolist())
+        nodes = {-1 - number: leaf(value, n_splits + number) for number, value in values}
+        for number in range(n_splits - 1, -1, -1):  # children come after their parents
+            index = splits.start + number
+            nodes[number] = split(index, nodes.pop(int(left[index])), nodes.pop(int(right[index])))
+        roots.append(nodes.popitem()[1])
+    return roots
+
+
+def depths(trees: TreeEnsemble) -> list[int]:
+    """Return the depth of each split; refuse trees too deep for JSON, which engines read by recursion."""
+    depth = [0] * len(trees.feature)
+    for splits, _ in slices_of_trees(trees):
+        for index in range(splits.start, splits.stop):
+            for child in (trees.left[index], trees.right[index]):
+                if child >= 0:
+                    depth[splits.start + child] = depth[index] + 1
+    if depth and max(depth) >= MAX_DEPTH:
+        raise InputError(
+            f"A tree is {max(depth) + 1} levels deep; at most {MAX_DEPTH} can be nested in this format."
+        )
+    return depth

@@ -10,13 +10,12 @@ import re
 from typing import TYPE_CHECKING
 
 from rankwright.base.errors import InputError
-from rankwright.interop.exporters.target_rules import numbered, strictly_below
+from rankwright.interop.exporters.target_rules import nested, strictly_below
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rankwright.interop.exporters.flat_models import Flat
-    from rankwright.interop.exporters.target_rules import Below
     from rankwright.models.linear import LinearScorer
     from rankwright.models.trees import TreeEnsemble
 
@@ -46,16 +45,10 @@ def _weights(linear: LinearScorer, names: Sequence[str]) -> list[str]:
 
 def _trees(trees: TreeEnsemble, names: Sequence[str]) -> list[str]:
     below = strictly_below(trees)
-    return [_tree(trees, below, names, number, place) for number, place in enumerate(numbered(trees))]
 
+    def split(index: int, left: str, right: str) -> str:
+        name, threshold = names[trees.feature[index]], float(below.threshold[index])
+        condition = f"!({name} >= {threshold!r})" if below.missing_left[index] else f"{name} < {threshold!r}"
+        return f"if ({condition}, {left}, {right})"
 
-def _tree(trees: TreeEnsemble, below: Below, names: Sequence[str], number: int, place: slice) -> str:
-    values = trees.leaf_value[place.start + number : place.stop + number + 1].tolist()
-    nodes = {-1 - leaf: repr(value) for leaf, value in enumerate(values)}
-    for split in range(place.stop - place.start - 1, -1, -1):  # children come after their parents
-        at = place.start + split
-        name, threshold = names[trees.feature[at]], float(below.threshold[at])
-        condition = f"!({name} >= {threshold!r})" if below.missing_left[at] else f"{name} < {threshold!r}"
-        left, right = nodes.pop(int(below.left[at])), nodes.pop(int(below.right[at]))
-        nodes[split] = f"if ({condition}, {left}, {right})"
-    return nodes.popitem()[1]
+    return nested(trees, below.left, below.right, split, lambda value, _number: repr(value))

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rankwright.interop.exporters.target_rules import numbered, strictly_below
+from rankwright.interop.exporters.target_rules import slices_of_trees, strictly_below
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
+    from rankwright.base.arrays import Integers
     from rankwright.interop.exporters.target_rules import Below
     from rankwright.models.trees import TreeEnsemble
 
@@ -29,7 +30,7 @@ def xgboost_json(trees: TreeEnsemble, names: Sequence[str]) -> str:
         "gbtree_model_param": {"num_parallel_tree": "1", "num_trees": str(trees.n_trees)},
         "iteration_indptr": list(range(trees.n_trees + 1)),
         "tree_info": [0] * trees.n_trees,
-        "trees": [_tree(trees, below, number, place) for number, place in enumerate(numbered(trees))],
+        "trees": [_tree(trees, below, number, *slices) for number, slices in enumerate(slices_of_trees(trees))],
     }
     shape = {"base_score": "0E0", "boost_from_average": "0", "num_class": "0", "num_target": "1"}
     learner = {
@@ -43,11 +44,11 @@ def xgboost_json(trees: TreeEnsemble, names: Sequence[str]) -> str:
     return json.dumps({"learner": learner, "version": VERSION}, allow_nan=False)
 
 
-def _tree(trees: TreeEnsemble, below: Below, number: int, place: slice) -> dict[str, Any]:
-    left, right = below.left[place].tolist(), below.right[place].tolist()
+def _tree(trees: TreeEnsemble, below: Below, number: int, splits: slice, leaves: slice) -> dict[str, Any]:
+    left, right = below.left[splits].tolist(), below.right[splits].tolist()
     children, order = _siblings_together(left, right)
     is_split = order >= 0
-    split, leaf = place.start + order[is_split], place.start + number - 1 - order[~is_split]
+    split, leaf = splits.start + order[is_split], leaves.start - 1 - order[~is_split]
     n_nodes = len(order)
 
     def per_node(of_splits: NDArray[Any], of_leaves: NDArray[Any] | int) -> list[Any]:
@@ -84,14 +85,14 @@ def _tree(trees: TreeEnsemble, below: Below, number: int, place: slice) -> dict[
     }
 
 
-def _siblings_together(left: list[int], right: list[int]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _siblings_together(left: list[int], right: list[int]) -> tuple[Integers, Integers]:
     """Return the left child of each node (-1 for a leaf), and the split or leaf (negative) that the node is."""
     order, children = [0 if left else -1], [-1]
-    place = 0
-    while place < len(order):
-        if order[place] >= 0:
-            children[place] = len(order)
-            order += [left[order[place]], right[order[place]]]
+    node = 0
+    while node < len(order):
+        if order[node] >= 0:
+            children[node] = len(order)
+            order += [left[order[node]], right[order[node]]]
             children += [-1, -1]
-        place += 1
+        node += 1
     return np.array(children), np.array(order)

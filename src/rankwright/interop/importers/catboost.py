@@ -22,76 +22,72 @@ from rankwright.interop.importers.checked_access import (
     parsed_json,
     reading,
 )
-from rankwright.interop.importers.foreign_trees import ForeignTree, ensemble, nearest_float32
+from rankwright.interop.importers.foreign_trees import ForeignTree, Walk, ensemble, nearest_float32
 from rankwright.models.fitted import made_up
 from rankwright.models.state import shown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from numpy.typing import NDArray
-
+    from rankwright.base.arrays import Doubles, Integers
     from rankwright.models.trees import TreeEnsemble
 
 MAX_DEPTH = 16  # of symmetric trees
-MOST_SPLITS = 2**16  # of other trees
 TREATMENTS = ("AsIs", "AsFalse", "AsTrue")  # of a missing value, which is above no border but with the last
 NOT_NUMBERS = ("categorical_features", "text_features", "embedding_features")
 
 
-class Splits(NamedTuple):
+class BorderSplits(NamedTuple):
     """The columns, borders and sides of missing values of several splits."""
 
-    feature: NDArray[np.int64]
-    threshold: NDArray[np.float64]
-    missing_left: NDArray[np.int64]
+    feature: Integers
+    threshold: Doubles
+    missing_left: Integers
 
-    def take(self, places: NDArray[np.int64]) -> Splits:
-        """Return the splits at these places."""
-        return Splits(self.feature[places], self.threshold[places], self.missing_left[places])
+    def take(self, indices: Integers) -> BorderSplits:
+        """Return the splits with these indices."""
+        return BorderSplits(self.feature[indices], self.threshold[indices], self.missing_left[indices])
 
 
-class Columns:
+class BorderColumns:
     """The numeric features of a model, each with its column, the side of its missing values, and its name."""
 
     def __init__(self, features: Mapping[str, Any]) -> None:
         for kind in NOT_NUMBERS:
             if features.get(kind):
                 raise InputError(f"it has {kind.replace('_', ' ')}.")
-        given = [checked_object("a feature", one) for one in list_in(features, "float_features")]
-        index, column = (
-            integers(key, [member(key, one) for one in given]) for key in ("feature_index", "flat_feature_index")
-        )
+        given = [checked_object("a feature", feature) for feature in list_in(features, "float_features")]
+        keys = ("feature_index", "flat_feature_index")
+        index, column = (integers(key, [member(key, feature) for feature in given]) for key in keys)
         expected = np.arange(len(given))
         if not (np.array_equal(index, expected) and np.array_equal(column, expected)):
             raise InputError("its features are not numbered from 0.")
-        self.missing_left = np.array([_missing_left(one) for one in given], dtype=np.int64)
-        self.names = [str(one.get("feature_id", "")) for one in given]
-        borders = [numbers("borders", checked_list("borders", one.get("borders") or [])) for one in given]
+        self.missing_left = np.array([_missing_left(feature) for feature in given], dtype=np.int64)
+        self.names = [str(feature.get("feature_id", "")) for feature in given]
+        borders = [numbers("borders", checked_list("borders", feature.get("borders") or [])) for feature in given]
         self._feature = np.repeat(expected, [len(own) for own in borders])
         self._border = nearest_float32(np.concatenate([np.zeros(0), *borders]))
 
     def __len__(self) -> int:
         return len(self.names)
 
-    def splits(self, given: list[Any]) -> Splits:
+    def splits(self, given: list[Any]) -> BorderSplits:
         """Return the splits that a tree has.
 
-        CatBoost itself reads `split_index` alone, the place in all features' borders, one feature after the other.
+        CatBoost itself reads `split_index` alone, the index among the borders of all features in order.
         """
-        splits = [checked_object("a split", one) for one in given]
-        for one in splits:
-            if member("split_type", one) != "FloatFeature":
-                raise InputError(f"it has splits of type {shown(one['split_type'])}, not by a number alone.")
-        feature, place = (
-            integers(key, [member(key, one) for one in splits]) for key in ("float_feature_index", "split_index")
-        )
-        border = nearest_float32(numbers("border", [member("border", one) for one in splits]))
-        if ((place < 0) | (place >= len(self._border))).any():
+        splits = [checked_object("a split", split) for split in given]
+        for split in splits:
+            if member("split_type", split) != "FloatFeature":
+                raise InputError(f"it has splits of type {shown(split['split_type'])}, not by a number alone.")
+        keys = ("float_feature_index", "split_index")
+        feature, index = (integers(key, [member(key, split) for split in splits]) for key in keys)
+        border = nearest_float32(numbers("border", [member("border", split) for split in splits]))
+        if ((index < 0) | (index >= len(self._border))).any():
             raise InputError(f"a split_index is not among the features' {len(self._border):,} borders.")
-        if (feature != self._feature[place]).any() or (border != self._border[place]).any():
+        if (feature != self._feature[index]).any() or (border != self._border[index]).any():
             raise InputError("the feature and border of a split are not those that its split_index stands for.")
-        return Splits(feature, border.astype(np.float64), self.missing_left[feature])
+        return BorderSplits(feature, border.astype(np.float64), self.missing_left[feature])
 
 
 def _missing_left(feature: Mapping[str, Any]) -> bool:
@@ -109,12 +105,12 @@ def scorer_from_catboost(model: str | bytes | Mapping[str, Any]) -> TreeEnsemble
     """
     with reading("CatBoost"):
         parts = parsed_json(model)
-        columns = Columns(object_in(parts, "features_info"))
+        columns = BorderColumns(object_in(parts, "features_info"))
         scale, bias = _scale_and_bias(list_in(parts, "scale_and_bias"))
         if "oblivious_trees" in parts:
-            trees = [_symmetric_tree(one, columns) for one in list_in(parts, "oblivious_trees")]
+            trees = [_symmetric_tree(tree, columns) for tree in list_in(parts, "oblivious_trees")]
         else:
-            trees = [_nested_tree(one, columns) for one in list_in(parts, "trees")]
+            trees = [_nested_tree(tree, columns) for tree in list_in(parts, "trees")]
         scorer = ensemble(trees, len(columns), scale=scale, bias=bias)
         named = all(columns.names) and not made_up(columns.names)
         return scorer.described(feature_names=columns.names) if named else scorer
@@ -130,7 +126,7 @@ def _scale_and_bias(given: list[Any]) -> tuple[float, float]:
     return float(scale), float(biases[0]) if biases else 0.0
 
 
-def _symmetric_tree(given: Any, columns: Columns) -> ForeignTree:
+def _symmetric_tree(given: Any, columns: BorderColumns) -> ForeignTree:
     """Return a complete tree; the last split is its root, so that leaves come in the order of their indices."""
     tree = checked_object("a tree", given)
     splits = checked_list("splits", tree.get("splits") or [])
@@ -141,53 +137,36 @@ def _symmetric_tree(given: Any, columns: Columns) -> ForeignTree:
         raise InputError(f"a tree of {depth} levels has {len(values)} leaf values and {len(weights)} weights.")
     n_splits = 2**depth - 1
     child = 2 * np.arange(n_splits) + 1
-    left, right = (np.where(one < n_splits, one, n_splits - 1 - one) for one in (child, child + 1))
+    left, right = (np.where(number < n_splits, number, n_splits - 1 - number) for number in (child, child + 1))
     level = np.repeat(np.arange(depth), 2 ** np.arange(depth))
     return _tree(columns.splits(splits).take(depth - 1 - level), left, right, values, weights)
 
 
-def _nested_tree(given: Any, columns: Columns) -> ForeignTree:
-    splits: list[Any] = []
-    children: list[list[int]] = []
-    leaves: list[Mapping[str, Any]] = []
-    pending = [(given, -1, 0)]  # nodes, and where they are a child
-    while pending:
-        node, parent, side = pending.pop()
-        node = checked_object("a node", node)
-        place = len(splits) if "split" in node else -1 - len(leaves)
-        if parent >= 0:
-            children[parent][side] = place
-        if place < 0:
-            leaves.append(node)
-            continue
-        if len(splits) == MOST_SPLITS:
-            raise InputError(f"one of its trees has more than {MOST_SPLITS:,} splits.")
-        splits.append(node["split"])
-        children.append([0, 0])
-        pending += [(member("left", node), place, 0), (member("right", node), place, 1)]
-    left, right = np.array(children, dtype=np.int64).reshape(-1, 2).T
-    values = numbers("value", [member("value", one) for one in leaves])
-    return _tree(columns.splits(splits), left, right, values, numbers("weight", [_weight(one) for one in leaves]))
+def _nested_tree(given: Any, columns: BorderColumns) -> ForeignTree:
+    walk = Walk(given, _children_of)
+    values = numbers("value", [member("value", leaf) for leaf in walk.leaves])
+    weights = numbers("weight", [leaf.get("weight", 0) for leaf in walk.leaves])
+    return _tree(columns.splits([node["split"] for node in walk.splits]), walk.left, walk.right, values, weights)
 
 
-def _weight(leaf: Mapping[str, Any]) -> Any:
-    return leaf.get("weight", 0)
+def _children_of(node: Any) -> tuple[Any, Any] | None:
+    if "split" not in checked_object("a node", node):
+        return None
+    return member("left", node), member("right", node)
 
 
 def _tree(
-    splits: Splits,
-    left: NDArray[np.int64],
-    right: NDArray[np.int64],
-    values: NDArray[np.float64],
-    weights: NDArray[np.float64],
+    splits: BorderSplits,
+    left: Integers,
+    right: Integers,
+    values: Doubles,
+    weights: Doubles,
 ) -> ForeignTree:
     gain = _gains(left, right, values, weights)
     return ForeignTree(*splits, left=left, right=right, gain=gain, leaf_value=values, cover=weights)
 
 
-def _gains(
-    left: NDArray[np.int64], right: NDArray[np.int64], values: NDArray[np.float64], weights: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def _gains(left: Integers, right: Integers, values: Doubles, weights: Doubles) -> Doubles:
     """Return how far each split reduces the squared error of a constant, as CatBoost keeps no gains."""
     # From the end, these hold the leaves as children name them: -1 is the first leaf.
     weight = np.concatenate([np.zeros(len(left)), weights[::-1]])

@@ -15,14 +15,14 @@ from rankwright.models.state import shown
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from numpy.typing import NDArray
+    from rankwright.base.arrays import Doubles, Integers
 
 HIGHEST_INTEGER = 2**31 - 1  # of the libraries' 32-bit integers
 
 
 @contextmanager
 def reading(library: str) -> Iterator[None]:
-    """Say in every InputError whose model it is about."""
+    """Name the library in every InputError."""
     try:
         yield
     except InputError as error:
@@ -70,10 +70,10 @@ def list_in(value: Mapping[str, Any], name: str) -> list[Any]:
     return checked_list(name, member(name, value))
 
 
-def integers(name: str, values: list[Any], highest: int = HIGHEST_INTEGER) -> NDArray[np.int64]:
+def integers(name: str, values: list[Any], highest: int = HIGHEST_INTEGER) -> Integers:
     """Return 32-bit integers, as texts or JSON numbers."""
     try:
-        numbers = np.array([_integer(one) for one in values], dtype=np.int64)
+        numbers = np.array([_integer(value) for value in values], dtype=np.int64)
     except (TypeError, ValueError, OverflowError):
         raise InputError(f"{name} must be integers.") from None
     if (np.abs(numbers) > highest).any():
@@ -81,15 +81,15 @@ def integers(name: str, values: list[Any], highest: int = HIGHEST_INTEGER) -> ND
     return numbers
 
 
-def numbers(name: str, values: list[Any]) -> NDArray[np.float64]:
+def numbers(name: str, values: list[Any]) -> Doubles:
     """Return numbers, as texts or JSON numbers; they may be infinite, not NaN."""
     try:
-        found = np.array([_number(one) for one in values], dtype=np.float64)
+        parsed = np.array([_number(value) for value in values], dtype=np.float64)
     except (TypeError, ValueError, OverflowError):
         raise InputError(f"{name} must be numbers.") from None
-    if np.isnan(found).any():
+    if np.isnan(parsed).any():
         raise InputError(f"{name} must be numbers, not NaN.")
-    return found
+    return parsed
 
 
 def _integer(value: Any) -> int:

@@ -15,12 +15,12 @@ import numpy as np
 
 from rankwright.base.errors import InputError
 from rankwright.interop.importers.foreign_trees import ForeignTree
-from rankwright.models.tree_arrays import require_trees
+from rankwright.models.trees import require_trees
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from numpy.typing import NDArray
+    from rankwright.base.arrays import Integers
 
 MOST_SPLITS = 2**16  # of a tree with all its copies
 MOST_NODES = 2**20  # of all trees together, so that a hostile file cannot take minutes
@@ -46,14 +46,14 @@ class Reach(NamedTuple):
 ALL_VALUES = Reach(-np.inf, np.inf, missing=True)
 
 
-class Interval(NamedTuple):
+class ValueInterval(NamedTuple):
     """Values that go to the same side of a split."""
 
     reach: Reach
     left: bool
 
 
-def intervals_of_set(categories: NDArray[np.int64], below_first: float, *, left: bool) -> Intervals:
+def intervals_of_set(categories: Integers, below_first: float, *, left: bool) -> Intervals:
     """Return where categories are: a number is of the category that it has before its decimal point.
 
     Parameters
@@ -97,8 +97,9 @@ def _copied(tree: ForeignTree, intervals: Mapping[int, Intervals], nodes_left: I
             continue
         feature = int(tree.feature[node])
         own = intervals.get(node) or Intervals([float(tree.threshold[node])], first_left=True)
-        found = _intervals_in(reaches.get(feature, ALL_VALUES), own, missing_left=bool(tree.missing_left[node]))
-        for interval, split, side_of_split in copies.add_splits(node, found, parent, side):
+        reach, missing_left = reaches.get(feature, ALL_VALUES), bool(tree.missing_left[node])
+        reached = _intervals_in(reach, own, missing_left=missing_left)
+        for interval, split, side_of_split in copies.add_splits(node, reached, parent, side):
             child = int(tree.left[node] if interval.left else tree.right[node])
             below = {**reaches, feature: interval.reach} if feature in followed else reaches
             pending.append(_Visit(child, below, split, side_of_split))
@@ -114,24 +115,24 @@ class _Visit(NamedTuple):
     side: int
 
 
-def _intervals_in(reach: Reach, split: Intervals, *, missing_left: bool) -> list[Interval]:
+def _intervals_in(reach: Reach, split: Intervals, *, missing_left: bool) -> list[ValueInterval]:
     """Return the intervals that can come to a split, by ascending values; missing values belong to one of them."""
     if reach.low >= reach.high:
-        return [Interval(reach, missing_left)]
+        return [ValueInterval(reach, missing_left)]
     start, stop = bisect_right(split.ends, reach.low), bisect_left(split.ends, reach.high)
     ends = [reach.low, *split.ends[start:stop], reach.high]
-    found = [
-        Interval(Reach(low, high, missing=False), split.first_left == (number % 2 == 0))
+    intervals = [
+        ValueInterval(Reach(low, high, missing=False), split.first_left == (number % 2 == 0))
         for number, (low, high) in enumerate(pairwise(ends), start)
     ]
     if not reach.missing:
-        return found
-    sides = [one.left for one in found]
+        return intervals
+    sides = [interval.left for interval in intervals]
     if missing_left not in sides:
-        return [*found, Interval(Reach(reach.high, reach.high, missing=True), missing_left)]
+        return [*intervals, ValueInterval(Reach(reach.high, reach.high, missing=True), missing_left)]
     with_missing = sides.index(missing_left)
-    found[with_missing] = Interval(found[with_missing].reach._replace(missing=True), missing_left)
-    return found
+    intervals[with_missing] = ValueInterval(intervals[with_missing].reach._replace(missing=True), missing_left)
+    return intervals
 
 
 @dataclass
@@ -146,23 +147,24 @@ class _Copies:
     leaf: list[int] = field(default_factory=list)  # of the original, by new leaf
 
     def add_splits(
-        self, split: int, intervals: Sequence[Interval], parent: int, side: int
-    ) -> Iterator[tuple[Interval, int, int]]:
+        self, split: int, intervals: Sequence[ValueInterval], parent: int, side: int
+    ) -> Iterator[tuple[ValueInterval, int, int]]:
         """Add the splits that tell intervals apart, and yield each interval with the split and side above it."""
         if len(intervals) == 1:
             yield intervals[0], parent, side
             return
         middle = len(intervals) // 2
         lower, upper = intervals[:middle], intervals[middle:]
-        place = self._append(split, lower[-1].reach.high, missing_left=any(one.reach.missing for one in lower))
-        self.put(place, parent, side)
-        yield from self.add_splits(split, lower, place, 0)
-        yield from self.add_splits(split, upper, place, 1)
+        missing_left = any(interval.reach.missing for interval in lower)
+        number = self._append(split, lower[-1].reach.high, missing_left=missing_left)
+        self.put(number, parent, side)
+        yield from self.add_splits(split, lower, number, 0)
+        yield from self.add_splits(split, upper, number, 1)
 
-    def put(self, place: int, parent: int, side: int) -> None:
+    def put(self, child: int, parent: int, side: int) -> None:
         """Make a split or a leaf the child of a split, if it is not the root."""
         if parent >= 0:
-            self.children[parent][side] = place
+            self.children[parent][side] = child
 
     def _append(self, split: int, threshold: float, *, missing_left: bool) -> int:
         if len(self.split) == MOST_SPLITS:
@@ -194,6 +196,6 @@ class _Copies:
         )
 
 
-def _at_least_one(places: NDArray[np.int64], size: int) -> NDArray[np.int64]:
+def _at_least_one(copied: Integers, size: int) -> Integers:
     """Return how often each place is there, and 1 where it is not."""
-    return np.maximum(1, np.bincount(places, minlength=size))
+    return np.maximum(1, np.bincount(copied, minlength=size))

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from rankwright.base.arrays import Doubles, Integers
     from rankwright.models.trees import TreeEnsemble
 
 VERSIONS = ("v2", "v3", "v4")
@@ -93,10 +94,10 @@ def _require_all_trees(header: Mapping[str, str], n_trees: int) -> None:
 
 def _value(section: Mapping[str, str], key: str) -> int:
     """Return the single integer of a key."""
-    found = integers(key, member(key, section).split())
-    if len(found) != 1:
+    values = integers(key, member(key, section).split())
+    if len(values) != 1:
         raise InputError(f"{key} must be one integer.")
-    return int(found[0])
+    return int(values[0])
 
 
 def _tree(block: Mapping[str, str]) -> tuple[ForeignTree, dict[int, Intervals]]:
@@ -113,7 +114,7 @@ def _tree(block: Mapping[str, str]) -> tuple[ForeignTree, dict[int, Intervals]]:
     return decided, zeros_apart | _sets(block, tree.threshold, decision & CATEGORICAL > 0)
 
 
-def _single(values: NDArray[np.float64]) -> float:
+def _single(values: Doubles) -> float:
     if len(values) != 1:
         raise InputError(f"a tree of 1 leaf has {len(values)} leaf values.")
     return float(values[0])
@@ -121,7 +122,7 @@ def _single(values: NDArray[np.float64]) -> float:
 
 def _as_written(block: Mapping[str, str]) -> ForeignTree:
     """Return the tree with its thresholds as they are, and missing values to the right."""
-    whole: dict[str, NDArray[np.int64]] = {
+    whole: dict[str, Integers] = {
         ours: integers(theirs, member(theirs, block).split())
         for ours, theirs in {"feature": "split_feature", "left": "left_child", "right": "right_child"}.items()
     }
@@ -137,7 +138,7 @@ def _as_written(block: Mapping[str, str]) -> ForeignTree:
     )
 
 
-def _decided(tree: ForeignTree, decision: NDArray[np.int64]) -> tuple[ForeignTree, dict[int, Intervals]]:
+def _decided(tree: ForeignTree, decision: Integers) -> tuple[ForeignTree, dict[int, Intervals]]:
     """Return the tree with the sides that zeros and missing values take, and the splits with zeros apart.
 
     On these, low and high values may go left, and zeros between them right, with the missing values.
@@ -159,13 +160,11 @@ def _decided(tree: ForeignTree, decision: NDArray[np.int64]) -> tuple[ForeignTre
 
 
 def _places(chosen: NDArray[np.bool_]) -> list[int]:
-    places: list[int] = np.flatnonzero(chosen).tolist()
-    return places
+    splits: list[int] = np.flatnonzero(chosen).tolist()
+    return splits
 
 
-def _sets(
-    block: Mapping[str, str], thresholds: NDArray[np.float64], categorical: NDArray[np.bool_]
-) -> dict[int, Intervals]:
+def _sets(block: Mapping[str, str], thresholds: Doubles, categorical: NDArray[np.bool_]) -> dict[int, Intervals]:
     """Return the categories that go left; the threshold of a categorical split is the number of its bit set."""
     if not categorical.any():
         return {}
@@ -174,7 +173,7 @@ def _sets(
     fitting = len(starts) == _value(block, "num_cat") + 1 and (np.diff(starts) >= 0).all()
     if not fitting or starts[0] < 0 or starts[-1] != len(words) or (words < 0).any():
         raise InputError("cat_boundaries and cat_threshold do not form num_cat sets of categories.")
-    found = {}
+    sets = {}
     for split in _places(categorical):
         number = int(thresholds[split]) if abs(thresholds[split]) < len(starts) else -1
         if number != thresholds[split] or not 0 <= number < len(starts) - 1:
@@ -182,5 +181,5 @@ def _sets(
                 f"a categorical split has the threshold {thresholds[split]:g}, which is no set of its tree."
             )
         bits = (words[starts[number] : starts[number + 1], np.newaxis] >> np.arange(BITS)) & 1
-        found[split] = intervals_of_set(np.flatnonzero(bits), BELOW_CATEGORIES, left=True)
-    return found
+        sets[split] = intervals_of_set(np.flatnonzero(bits), BELOW_CATEGORIES, left=True)
+    return sets

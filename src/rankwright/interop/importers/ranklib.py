@@ -16,13 +16,12 @@ import numpy as np
 
 from rankwright.base.errors import InputError
 from rankwright.interop.importers.checked_access import integers, numbers, reading
-from rankwright.interop.importers.foreign_trees import ForeignTree, ensemble, nearest_float32
+from rankwright.interop.importers.foreign_trees import ForeignTree, Walk, ensemble, nearest_float32
 from rankwright.models.linear import LinearScorer
 from rankwright.models.state import MAX_FEATURES, shown
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from rankwright.base.arrays import Integers
     from rankwright.models.scorer import Scorer
     from rankwright.models.trees import TreeEnsemble
 
@@ -31,7 +30,6 @@ TREES = ("LambdaMART", "MART", "Random Forests")
 LINEAR = ("AdaRank", "Coordinate Ascent", "Linear Regression")
 RANK_BOOST = "RankBoost"
 MAX_LINEAR_FEATURES = 2**20  # a linear scorer holds a weight for every feature up to the highest
-MOST_SPLITS = 2**16
 
 
 def scorer_from_ranklib(text: str, n_features: int | None = None) -> Scorer:
@@ -74,10 +72,10 @@ def _forest(body: str, n_features: int | None) -> TreeEnsemble:
         root = ET.fromstring(f"<models>{body}</models>")
     except ET.ParseError as error:
         raise InputError(f"its XML is damaged: {error}.") from None
-    ensembles = [_checked(one, "ensemble") for one in root]
+    ensembles = [_checked(element, "ensemble") for element in root]
     if not ensembles:
         raise InputError("it has no ensemble.")
-    trees = [_weighted_tree(_checked(tree, "tree")) for one in ensembles for tree in one]
+    trees = [_weighted_tree(_checked(tree, "tree")) for forest in ensembles for tree in forest]
     if not trees:
         raise InputError("it has no trees.")
     columns = np.concatenate([tree.feature for tree in trees])
@@ -94,75 +92,54 @@ def _weighted_tree(tree: ET.Element) -> ForeignTree:
     if len(tree) != 1:
         raise InputError("a tree has not one root.")
     weight = nearest_float32(numbers("weight", [tree.get("weight", "")]))[0]
-    splits: list[tuple[str, str]] = []
-    children: list[list[int]] = []
-    outputs: list[str] = []
-    pending = [(tree[0], -1, 0)]  # nodes, and where they are a child
-    while pending:
-        node, parent, side = pending.pop()
-        parts = list(_checked(node, "split"))
-        is_leaf = [part.tag for part in parts] == ["output"]
-        place = -1 - len(outputs) if is_leaf else len(splits)
-        if parent >= 0:
-            children[parent][side] = place
-        if is_leaf:
-            outputs.append(_text(parts[0]))
-            continue
-        feature, threshold, left, right = _parts_of_split(parts)
-        splits.append((_text(feature), _text(threshold)))
-        children.append([0, 0])
-        if len(splits) > MOST_SPLITS:
-            raise InputError(f"one of its trees has more than {MOST_SPLITS:,} splits.")
-        pending += [(left, place, 0), (right, place, 1)]
-    return _tree(splits, children, outputs, float(weight))
-
-
-def _parts_of_split(parts: list[ET.Element]) -> list[ET.Element]:
-    if [part.tag for part in parts] != ["feature", "threshold", "split", "split"]:
-        raise InputError("a split must have a feature, a threshold, and two splits, or an output.")
-    for part, side in zip(parts[2:], ("left", "right"), strict=True):
-        if part.get("pos", side) != side:
-            raise InputError(f"a split at the {side} says that it is at the {shown(part.get('pos'))}.")
-    return parts
-
-
-def _text(element: ET.Element) -> str:
-    return (element.text or "").strip()
-
-
-def _tree(
-    splits: list[tuple[str, str]], children: list[list[int]], outputs: list[str], weight: float
-) -> ForeignTree:
-    left, right = np.array(children, dtype=np.int64).reshape(-1, 2).T
-    threshold = nearest_float32(numbers("threshold", [one for _, one in splits])).astype(np.float64)
-    leaves = nearest_float32(numbers("output", outputs)).astype(np.float64)
+    walk = Walk(tree[0], _children_of)
+    splits = [[_text(part) for part in node[:2]] for node in walk.splits]
+    threshold = nearest_float32(numbers("threshold", [text for _, text in splits])).astype(np.float64)
+    leaves = nearest_float32(numbers("output", [_text(leaf[0]) for leaf in walk.leaves])).astype(np.float64)
     with np.errstate(over="ignore", invalid="ignore"):  # refused as not finite
-        leaves = leaves * weight
+        leaves = leaves * float(weight)
     return ForeignTree(
-        feature=_columns([one for one, _ in splits], MAX_FEATURES),
+        feature=_columns([text for text, _ in splits], MAX_FEATURES),
         threshold=threshold,
         missing_left=(threshold >= 0.0).astype(np.int64),
-        left=left,
-        right=right,
+        left=walk.left,
+        right=walk.right,
         gain=np.zeros(len(splits)),
         leaf_value=leaves,
         cover=np.zeros(len(leaves)),
     )
 
 
-def _number_of_features(columns: NDArray[np.int64], given: int | None) -> int:
+def _children_of(node: ET.Element) -> tuple[ET.Element, ET.Element] | None:
+    parts = list(_checked(node, "split"))
+    tags = [part.tag for part in parts]
+    if tags == ["output"]:
+        return None
+    if tags != ["feature", "threshold", "split", "split"]:
+        raise InputError("a split must have a feature, a threshold, and two splits, or an output.")
+    for part, side in zip(parts[2:], ("left", "right"), strict=True):
+        if part.get("pos", side) != side:
+            raise InputError(f"a split at the {side} says that it is at the {shown(part.get('pos'))}.")
+    return parts[2], parts[3]
+
+
+def _text(element: ET.Element) -> str:
+    return (element.text or "").strip()
+
+
+def _number_of_features(columns: Integers, given: int | None) -> int:
     used = int(columns.max(initial=0)) + 1
     if given is not None and given < used:
         raise InputError(f"it uses feature {used}, and there are only {given} features.")
     return given or used
 
 
-def _columns(features: list[str], highest: int) -> NDArray[np.int64]:
+def _columns(features: list[str], highest: int) -> Integers:
     """Return features, which RankLib numbers from 1, numbered from 0."""
-    found = integers("feature", list(features))
-    if ((found < 1) | (found > highest)).any():
+    numbered = integers("feature", list(features))
+    if ((numbered < 1) | (numbered > highest)).any():
         raise InputError(f"features must be numbered from 1 to {highest:,}.")
-    return found - 1
+    return numbered - 1
 
 
 def _entries(body: str, length: int) -> list[list[str]]:
@@ -180,19 +157,20 @@ def _linear(body: str, n_features: int | None) -> LinearScorer:
     if len(constants) > 1:
         raise InputError("it has two constants.")
     given = [entry for entry in entries if entry[0] != "0"]
-    column = _columns([one for one, _ in given], MAX_LINEAR_FEATURES)
+    column = _columns([feature for feature, _ in given], MAX_LINEAR_FEATURES)
     weights = np.zeros(_number_of_features(column, n_features))
-    np.add.at(weights, column, numbers("weight", [one for _, one in given]))  # AdaRank may choose a feature again
-    intercept = numbers("weight", [one for _, one in constants])
+    # AdaRank may choose a feature again.
+    np.add.at(weights, column, numbers("weight", [weight for _, weight in given]))
+    intercept = numbers("weight", [weight for _, weight in constants])
     return LinearScorer(weights, np.zeros(len(weights)), float(intercept.sum()))
 
 
 def _thresholds(body: str, n_features: int | None) -> TreeEnsemble:
     """Return RankBoost's rules, each of which adds its weight if the value is above the threshold."""
     entries = _entries(body, 3)
-    columns = _columns([one for one, _, _ in entries], MAX_FEATURES)
-    thresholds = numbers("threshold", [one for _, one, _ in entries])
-    weights = numbers("weight", [one for _, _, one in entries])
+    columns = _columns([feature for feature, _, _ in entries], MAX_FEATURES)
+    thresholds = numbers("threshold", [threshold for _, threshold, _ in entries])
+    weights = numbers("weight", [weight for _, _, weight in entries])
     trees = [_stump(*rule) for rule in zip(columns, thresholds, weights, strict=True)]
     return ensemble(trees, _number_of_features(columns, n_features))
 

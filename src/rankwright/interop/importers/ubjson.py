@@ -32,8 +32,8 @@ def parsed_ubjson(content: bytes) -> Any:
         value = reader.value(reader.marker(), MAX_DEPTH)
     except (UnicodeDecodeError, struct.error):
         raise InputError("it is not UBJSON.") from None
-    if reader.place != len(content):
-        raise InputError(f"it is not UBJSON: {len(content) - reader.place} bytes follow its end.")
+    if reader.position != len(content):
+        raise InputError(f"it is not UBJSON: {len(content) - reader.position} bytes follow its end.")
     return value
 
 
@@ -42,21 +42,21 @@ class _Reader:
 
     def __init__(self, content: bytes) -> None:
         self.content = content
-        self.place = 0
+        self.position = 0
 
     def take(self, size: int) -> bytes:
         """Return the next bytes."""
-        if not 0 <= size <= len(self.content) - self.place:
+        if not 0 <= size <= len(self.content) - self.position:
             raise InputError("it is cut short.")
-        self.place += size
-        return self.content[self.place - size : self.place]
+        self.position += size
+        return self.content[self.position - size : self.position]
 
     def marker(self) -> bytes:
         """Return the next byte that names a type."""
-        found = self.take(1)
-        while found == NO_OPERATION:
-            found = self.take(1)
-        return found
+        byte = self.take(1)
+        while byte == NO_OPERATION:
+            byte = self.take(1)
+        return byte
 
     def value(self, marker: bytes, depth: int) -> Any:
         """Return the value of this type that comes next, nested at most this deep."""
@@ -109,7 +109,7 @@ class _Reader:
         return None, None
 
     def _next(self) -> bytes:
-        return self.content[self.place : self.place + 1]
+        return self.content[self.position : self.position + 1]
 
     def _list(self, depth: int) -> list[Any]:
         kind, count = self._header()
@@ -130,13 +130,13 @@ class _Reader:
             values[name] = self.value(kind or self.marker(), depth)
         return values
 
-    def _continues(self, end: bytes, count: int | None, found: int) -> bool:
+    def _continues(self, end: bytes, count: int | None, n_read: int) -> bool:
         """Return whether another value follows; takes the byte that ends a list of unknown length."""
         if count is not None:
             # Values without bytes of their own could be claimed without end.
             if count > len(self.content):
                 raise InputError("it is cut short.")
-            return found < count
+            return n_read < count
         while self._next() == NO_OPERATION:
             self.take(1)
         if self._next() != end:

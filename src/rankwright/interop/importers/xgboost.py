@@ -35,8 +35,7 @@ from rankwright.models.state import shown
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from numpy.typing import NDArray
-
+    from rankwright.base.arrays import Floats, Integers
     from rankwright.models.trees import TreeEnsemble
 
 NO_CHILD = -1
@@ -65,7 +64,7 @@ def scorer_from_xgboost(model: str | bytes | Mapping[str, Any]) -> TreeEnsemble:
         parts = object_in(booster, "model")
         if integers("tree_info", checked_list("tree_info", parts.get("tree_info", []))).any():
             raise InputError("its tree_info says that trees belong to several scores per document.")
-        trees = with_intervals(_tree(checked_object("a tree", one)) for one in list_in(parts, "trees"))
+        trees = with_intervals(_tree(checked_object("a tree", tree)) for tree in list_in(parts, "trees"))
         _require_all_rounds(parts, len(trees))
         trees = trees if weights is None else _weighted(trees, weights)
         bias = _margin(_base_score(shape), member("name", object_in(learner, "objective")))
@@ -99,7 +98,7 @@ def _require_all_rounds(model: Mapping[str, Any], n_trees: int) -> None:
         raise InputError(f"its iteration_indptr does not divide its {n_trees} trees into rounds.")
 
 
-def _booster(booster: Mapping[str, Any]) -> tuple[Mapping[str, Any], NDArray[np.float32] | None]:
+def _booster(booster: Mapping[str, Any]) -> tuple[Mapping[str, Any], Floats | None]:
     """Return the trees' booster, and one weight per tree if they were dropped out (DART)."""
     name = member("name", booster)
     if name == "gbtree":
@@ -110,20 +109,20 @@ def _booster(booster: Mapping[str, Any]) -> tuple[Mapping[str, Any], NDArray[np.
     raise InputError(f"its booster is {shown(name)}, and only gbtree and dart have trees.")
 
 
-def _weighted(trees: list[ForeignTree], weights: NDArray[np.float32]) -> list[ForeignTree]:
+def _weighted(trees: list[ForeignTree], weights: Floats) -> list[ForeignTree]:
     """Return the trees with their leaves multiplied in 32 bits, as XGBoost does."""
     if len(weights) != len(trees):
         raise InputError(f"weight_drop has {len(weights)} weights for {len(trees)} trees.")
     with np.errstate(over="ignore", invalid="ignore"):  # refused as not finite
-        values = [nearest_float32(one.leaf_value) * weight for one, weight in zip(trees, weights, strict=True)]
+        values = [nearest_float32(tree.leaf_value) * weight for tree, weight in zip(trees, weights, strict=True)]
     return [replace(tree, leaf_value=own.astype(np.float64)) for tree, own in zip(trees, values, strict=True)]
 
 
 def _base_score(shape: Mapping[str, Any]) -> float:
     """Return the base score, a number as text, since version 3.1 in brackets."""
     text = member("base_score", shape)
-    found = numbers("base_score", [text.strip("[]") if isinstance(text, str) else text])
-    return float(nearest_float32(found)[0])
+    parsed = numbers("base_score", [text.strip("[]") if isinstance(text, str) else text])
+    return float(nearest_float32(parsed)[0])
 
 
 def _margin(base_score: float, objective: Any) -> float:
@@ -148,7 +147,7 @@ def _tree(tree: Mapping[str, Any]) -> tuple[ForeignTree, dict[int, Intervals]]:
     condition, gain, cover = (
         numbers(name, list_in(tree, name)) for name in ("split_conditions", "loss_changes", "sum_hessian")
     )
-    if len({len(one) for one in (left, right, feature, default_left, condition, gain, cover)}) > 1:
+    if len({len(array) for array in (left, right, feature, default_left, condition, gain, cover)}) > 1:
         raise InputError("the arrays of a tree have different lengths.")
     splits, leaves = _nodes(left, right)
     if ((default_left[splits] != 0) & (default_left[splits] != 1)).any():
@@ -168,7 +167,7 @@ def _tree(tree: Mapping[str, Any]) -> tuple[ForeignTree, dict[int, Intervals]]:
     return as_written, {int(number[node]): own for node, own in _sets(tree, splits).items()}
 
 
-def _sets(tree: Mapping[str, Any], splits: NDArray[np.int64]) -> dict[int, Intervals]:
+def _sets(tree: Mapping[str, Any], splits: Integers) -> dict[int, Intervals]:
     """Return the categories that go right, by the node of the split."""
     kinds = integers("split_type", checked_list("split_type", tree.get("split_type", [])))
     if not kinds.any():
@@ -186,13 +185,13 @@ def _sets(tree: Mapping[str, Any], splits: NDArray[np.int64]) -> dict[int, Inter
     if ((categories < 0) | (categories > HIGHEST_CATEGORY)).any():
         raise InputError(f"categories must be numbered from 0 to {HIGHEST_CATEGORY:,}.")
     ranges = zip(nodes.tolist(), starts, starts + sizes, strict=True)
-    found = {node: categories[start:end] for node, start, end in ranges if node in splits}
-    if set(found) != set(splits[kinds[splits] == CATEGORICAL].tolist()):
+    sets = {node: categories[start:end] for node, start, end in ranges if node in splits}
+    if set(sets) != set(splits[kinds[splits] == CATEGORICAL].tolist()):
         raise InputError("split_type and categories_nodes name different splits as categorical.")
-    return {node: intervals_of_set(own, BELOW_CATEGORIES, left=False) for node, own in found.items()}
+    return {node: intervals_of_set(own, BELOW_CATEGORIES, left=False) for node, own in sets.items()}
 
 
-def _nodes(left: NDArray[np.int64], right: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _nodes(left: Integers, right: Integers) -> tuple[Integers, Integers]:
     """Return the splits and the leaves that the root reaches, level by level; pruned nodes are not among them."""
     if ((left == NO_CHILD) != (right == NO_CHILD)).any():
         raise InputError("a split has a single child.")

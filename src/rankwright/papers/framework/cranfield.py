@@ -12,11 +12,11 @@ import numpy as np
 
 from rankwright.base.errors import InputError
 from rankwright.data.dataset import RankingData
+from rankwright.data.readers.judgements import CRANFIELD_GRADES, read_judgements
 from rankwright.papers.framework.experiment import Absent
 from rankwright.papers.framework.sources import divided_trial, divisions
 from rankwright.rankers.bm25 import BM25Ranker
 from rankwright.text.collections.documents import read_documents
-from rankwright.text.collections.judgements import CRANFIELD_GRADES, read_judgements
 from rankwright.text.collections.queries import read_queries
 from rankwright.text.features.feature_set import FeatureSet
 from rankwright.text.index.index import Index

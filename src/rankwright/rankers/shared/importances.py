@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rankwright.base.errors import InputError
-from rankwright.models.gain_importances import total_gain
 from rankwright.reports.blocks import Column, Figure, Kind, Table
 from rankwright.reports.result import Result
 
@@ -30,7 +29,7 @@ MOST_NAMED = 5  # features in the summary and in the description of a chart
 
 def sample_for_importances(model: Scorer, train: RankingData) -> RankingData | None:
     """Return the documents that importances of a model are computed on; None if it is all trees and needs none."""
-    if total_gain(model) is not None:
+    if model.total_gain is not None:
         return None
     order = np.random.default_rng(0).permutation(len(train.groups))
     n_queries = int(np.searchsorted(np.cumsum(train.groups.sizes[order]), SAMPLE_DOCUMENTS, side="right"))
@@ -39,7 +38,7 @@ def sample_for_importances(model: Scorer, train: RankingData) -> RankingData | N
 
 def feature_importances(model: Scorer, sample: RankingData | None, metric: Metric, n_threads: int) -> Doubles:
     """Return one non-negative number per feature; their sum is 1, or 0 if the model uses no feature."""
-    values = total_gain(model)
+    values = model.total_gain
     if values is None:
         if sample is None:
             raise InputError("This ranker kept no documents; fit it again to compute importances of its features.")

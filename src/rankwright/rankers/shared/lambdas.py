@@ -11,7 +11,7 @@ from rankwright.base.errors import InputError
 from rankwright.base.threads import resolve_threads
 from rankwright.data.dataset import checked_labels
 from rankwright.data.ranking import Ranking
-from rankwright.metrics.lambdas import DoubleLambdas, LambdaKernel, even_lambda_kernel
+from rankwright.metrics.lambdas import DoubleLambdas, even_lambda_kernel
 from rankwright.rankers.parameters.checks import Flag, Integer
 from rankwright.rankers.parameters.declaration import MetricParameter, Parameters, parameter
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from rankwright.base.arrays import Doubles
     from rankwright.data.groups import QueryGroups
     from rankwright.metrics.base import Metric
-    from rankwright.metrics.lambdas import Pull
+    from rankwright.metrics.protocols import LambdaKernel, Pull
     from rankwright.training.training_set import QueryLabels
 
 

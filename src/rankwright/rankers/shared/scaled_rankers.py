@@ -14,7 +14,9 @@ from rankwright.base.errors import InputError
 from rankwright.data.groups import QueryGroups
 from rankwright.data.query_features import QueryFeature
 from rankwright.data.scaling import Scaling
-from rankwright.models.scaled import linear_of_columns, network_of_columns, over_columns
+from rankwright.models.linear import linear_of_columns
+from rankwright.models.network import network_of_columns
+from rankwright.models.query_features import over_columns
 from rankwright.rankers.parameters.checks import Integer, ListOf, OneOf, Real
 from rankwright.rankers.parameters.declaration import fitted, parameter
 from rankwright.rankers.parameters.search_space import Choices, Range
@@ -33,7 +35,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rankwright.base.arrays import Doubles
-    from rankwright.metrics.lambdas import Pull
+    from rankwright.metrics.protocols import Pull
     from rankwright.models.linear import LinearScorer
     from rankwright.models.scorer import Scorer
     from rankwright.training.fit_task import FitTask

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rankwright.base.errors import InputError
+from rankwright.base.wording import brief_list
 from rankwright.data.categories import source_columns
-from rankwright.data.columns import listed
 from rankwright.data.groups import QueryGroups
 from rankwright.data.ranking import Ranking
 from rankwright.interop.loading import load
@@ -169,5 +169,7 @@ def _difference(old: ServedModel, new: ServedModel) -> str:
         return f"{counts[0]}, not {counts[1]}"
     more = [name for name in new.columns if name not in old.columns]
     fewer = [name for name in old.columns if name not in new.columns]
-    parts = [f"{word} {listed(map(repr, names))}" for word, names in (("with", more), ("without", fewer)) if names]
+    parts = [
+        f"{word} {brief_list(map(repr, names))}" for word, names in (("with", more), ("without", fewer)) if names
+    ]
     return ", ".join(parts) or "the same in another order"

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.lib import format as npy
 
 from rankwright.base.errors import InputError
-from rankwright.data.feature_matrix import checked_features
+from rankwright.data.input_arrays import checked_features
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -13,9 +13,9 @@ import numpy as np
 
 from rankwright import _native
 from rankwright.base.errors import InputError
+from rankwright.base.wording import brief_list
 from rankwright.data.alignment import columns_by_name
-from rankwright.data.columns import listed
-from rankwright.data.feature_matrix import checked_features
+from rankwright.data.input_arrays import checked_features
 from rankwright.serve.http.json_decoding import Decoder
 
 if TYPE_CHECKING:
@@ -165,7 +165,7 @@ class _Encoded:
         mixed = sorted(different.intersection(other.columns))
         if mixed:
             raise InputError(
-                f"{listed(map(repr, mixed))} holds categories in one of two models, numbers in the other."
+                f"{brief_list(map(repr, mixed))} holds categories in one of two models, numbers in the other."
             )
 
     def numbers(self, name: str) -> NDArray[Any]:
@@ -189,6 +189,6 @@ def _require_names(given: Any, needed: Sequence[str], model: ServedModel) -> Non
         near = get_close_matches(absent[0], [name for name in given if name not in needed], n=1)
         hint = f"; did you mean {near[0]!r}?" if near else "."
         raise InputError(
-            f"The model {model.source.reference} needs {listed(map(repr, absent))}, "
+            f"The model {model.source.reference} needs {brief_list(map(repr, absent))}, "
             f"which the request does not have{hint}"
         )

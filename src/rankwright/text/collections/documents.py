@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import starmap
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rankwright.base.errors import InputError
-from rankwright.text.collections import irds
+from rankwright.data.readers import irds
 from rankwright.text.collections.fields import checked_choice, chosen_fields, id_name, id_of, text_fields
 from rankwright.text.collections.formats.lines import checked_encoding
 from rankwright.text.collections.formats.recognition import (
@@ -16,13 +17,11 @@ from rankwright.text.collections.formats.recognition import (
     format_of_file,
     format_of_files,
 )
-from rankwright.text.collections.formats.record import Options
+from rankwright.text.collections.formats.record import Options, Record
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from os import PathLike
-
-    from rankwright.text.collections.formats.record import Record
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +94,11 @@ def read_documents(
     if isinstance(path, str) and irds.is_name(path):
         dataset = irds.load(path)
         own_ids = (irds.DOCUMENT_ID if id is None else id,)
-        return Collection(path, dataset.documents, own_ids, choice, _typed=True, _tabular=True)
+
+        def documents() -> Iterator[Record]:
+            return starmap(Record, dataset.records("docs"))
+
+        return Collection(path, documents, own_ids, choice, _typed=True, _tabular=True)
     files, folder = _files(path)
     name = _format_of(files, folder, format)
     kind = DOCUMENT_FORMATS[name]

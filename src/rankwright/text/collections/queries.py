@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import starmap
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from rankwright.base.errors import InputError
 from rankwright.base.wording import counted, listed
-from rankwright.text.collections import irds
+from rankwright.data.readers import irds
 from rankwright.text.collections.fields import id_name, id_of
 from rankwright.text.collections.formats.lines import checked_encoding
 from rankwright.text.collections.formats.recognition import (
@@ -18,13 +19,11 @@ from rankwright.text.collections.formats.recognition import (
     first_bytes,
     format_of_file,
 )
-from rankwright.text.collections.formats.record import Options
+from rankwright.text.collections.formats.record import Options, Record
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from os import PathLike
-
-    from rankwright.text.collections.formats.record import Record
 
 
 @dataclass(frozen=True, repr=False)
@@ -131,7 +130,7 @@ def _records(
 ) -> tuple[Iterator[Record], tuple[str, ...], tuple[str, ...]]:
     """Return the queries of a file as records, and the names of the fields that may hold ids and texts."""
     if isinstance(path, str) and irds.is_name(path):
-        return irds.load(path).queries(), (irds.QUERY_ID,), irds.QUERY_TEXTS
+        return starmap(Record, irds.load(path).records("queries")), (irds.QUERY_ID,), irds.QUERY_TEXTS
     file = Path(path)
     if name is None:
         has_tabs = b"\t" in first_bytes(file).partition(b"\n")[0]

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from rankwright.base.arrays import Doubles, Floats
     from rankwright.data.groups import QueryGroups
-    from rankwright.metrics.lambdas import Pull
+    from rankwright.metrics.protocols import Pull
 
 PARTS = 64  # a round is divided into so many native calls; Ctrl-C ends a fit between two of them
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from rankwright.base.errors import InputError
 from rankwright.base.files import open_bytes
-from rankwright.data.readers.text_blocks import MAX_LINE_BYTES
+from rankwright.data.readers.text_files import MAX_LINE_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rankwright.base.errors import InputError
-from rankwright.data.readers.text_blocks import MAX_LINE_BYTES
+from rankwright.data.readers.text_files import MAX_LINE_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from rankwright.base.errors import InputError
+from rankwright.data.readers.judgements import unpadded
 from rankwright.text.collections.formats.lines import read_lines
 from rankwright.text.collections.formats.record import Format, Options, Record, require_short
 
@@ -38,11 +39,6 @@ def read_smart(path: Path, options: Options) -> Iterator[Record]:
             require_short(place, size)
     if place:
         yield _record(place, lines)
-
-
-def unpadded(number: str) -> str:
-    """Return an id without the zeros before a number: `.I 001` and `.I 1` are the same."""
-    return (number.lstrip("0") or "0") if number.isascii() and number.isdigit() else number
 
 
 def _mark(line: str) -> tuple[str, str] | None:

@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from rankwright.base.errors import InputError
-from rankwright.data.readers.text_blocks import MAX_LINE_BYTES
+from rankwright.data.readers.text_files import MAX_LINE_BYTES
 from rankwright.text.collections.formats.lines import read_lines
 from rankwright.text.collections.formats.record import (
     DOCUMENT_IDS,

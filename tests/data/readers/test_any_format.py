@@ -3,7 +3,7 @@
 import pytest
 
 from rankwright.base.errors import InputError
-from rankwright.data.readers.score_tables import read_scores
+from rankwright.data.readers.any_format import read_scores
 
 
 @pytest.mark.parametrize("delimiter", [",", ";", "\t"])

@@ -1,4 +1,4 @@
-"""Feature matrices in whatever form they come."""
+"""Checks numbers that a caller gives in whatever form: feature matrices, labels, scores, weights."""
 
 from __future__ import annotations
 
@@ -8,17 +8,47 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankwright.base.errors import InputError
-from rankwright.data.number_columns import require_real
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
-    from numpy.typing import NDArray
+    from numpy.typing import ArrayLike
+
+    from rankwright.base.arrays import Doubles, Floats
+
+NOT_REAL = "cmM"  # complex numbers, durations and dates, as numpy abbreviates kinds of types
 
 
-def checked_features(
-    X: Any, names: Sequence[str] | None = None, *, allow_infinite: bool = False
-) -> NDArray[np.float32]:
+def checked_numbers(values: ArrayLike, name: str) -> Doubles:
+    """Return real numbers as contiguous doubles, finite or not; `name` says in messages what they are."""
+    refuse_masked(values, name)
+    try:
+        given = np.asarray(values)
+        require_real([given.dtype], name)
+        return np.require(given, np.float64, ["C", "A"])
+    except InputError:
+        raise
+    except OverflowError:
+        raise InputError(f"{name} must be numbers that a 64-bit float can hold, up to about 1.8e308.") from None
+    except (TypeError, ValueError):
+        raise InputError(f"{name} must be numbers.") from None
+
+
+def require_real(dtypes: Iterable[Any], name: str) -> None:
+    """Refuse types that numpy converts to floats although they are no real numbers."""
+    for dtype in dtypes:
+        if getattr(dtype, "kind", "") in NOT_REAL:
+            raise InputError(f"{name} must be real numbers, not {dtype}.")
+
+
+def refuse_masked(values: Any, name: str) -> None:
+    """Refuse a numpy masked array that has masked values."""
+    if np.ma.is_masked(values):
+        row = int(np.ma.getmaskarray(values).ravel().argmax())
+        raise InputError(f"{name} must not be masked, but row {row} is; fill in or remove masked values.")
+
+
+def checked_features(X: Any, names: Sequence[str] | None = None, *, allow_infinite: bool = False) -> Floats:
     """Return features as a float32 matrix, one row per document; NaN is missing.
 
     Masked values of a numpy masked array are missing. A float32 array in C order, aligned as the kernels need it,
@@ -43,7 +73,7 @@ def checked_features(
     return features
 
 
-def _refuse_infinite(features: NDArray[np.float32], X: Any, names: Sequence[str], *, allow_infinite: bool) -> None:
+def _refuse_infinite(features: Floats, X: Any, names: Sequence[str], *, allow_infinite: bool) -> None:
     wrong = np.isinf(features)
     if allow_infinite:
         wrong &= np.isfinite(np.asarray(_dense(X, np.float64), np.float64))
