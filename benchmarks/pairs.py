@@ -25,7 +25,7 @@ from rankwright.training.learners.stump import StumpLearner, VoteLearner
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from rankwright.training.learners.pair_signal import Pairs
+    from rankwright.training.learners.pair_signal import LabelPairs
 
 N_QUERIES, N_FEATURES, N_LABELS = 60, 45, 3
 DOCUMENTS = (160, 320, 640, 1280)
@@ -51,7 +51,7 @@ def timed(work: Callable[[], object]) -> Seconds:
     return Seconds(time.process_time() - cpu, time.perf_counter() - clock)
 
 
-def round_seconds(kind: type[Pairs], learner: str, n_documents: int, repeats: int = REPEATS) -> float:
+def round_seconds(kind: type[LabelPairs], learner: str, n_documents: int, repeats: int = REPEATS) -> float:
     """Return the least processor seconds of a round: the signal of the pairs, and the fit of a weak ranker."""
     random = np.random.default_rng(1)
     n_rows = N_QUERIES * n_documents
@@ -80,7 +80,7 @@ def main() -> None:
 
 
 def _show_doubling(
-    name: str, kind: type[Pairs], learner: str, documents: tuple[int, ...], repeats: int = REPEATS
+    name: str, kind: type[LabelPairs], learner: str, documents: tuple[int, ...], repeats: int = REPEATS
 ) -> None:
     seconds = [round_seconds(kind, learner, n, repeats) for n in documents]
     ratios = [f"{later / earlier:.2f}" for earlier, later in pairwise(seconds)]

@@ -19,7 +19,7 @@ import rankwright as rw
 from rankwright.cli.app import app
 from rankwright.rankers.catalogue import known_rankers
 from rankwright.rankers.parameters.declaration import describe, written
-from rankwright.rankers.parameters.other_names import TABLE, Argument, Parameter
+from rankwright.rankers.parameters.other_names import TABLE, Argument, OtherName
 from rankwright.text.features.definitions import FEATURES
 
 if TYPE_CHECKING:
@@ -121,9 +121,9 @@ def _printed() -> Iterator[tuple[str, str]]:
 
 
 def _familiar() -> Iterator[tuple[str, str]]:
-    for names, entry in TABLE:
+    for names, entry in TABLE.items():
         there = _code(names.split())
-        if isinstance(entry, Parameter):
+        if isinstance(entry, OtherName):
             yield there, f"`{entry.ours}`{entry.note and '; '}{entry.note}"
         elif isinstance(entry, Argument):
             yield there, f"`fit(..., {entry.example})`{entry.note and ', '}{entry.note}"

@@ -231,7 +231,7 @@ def test_a_picture():
     (chosen,) = mix.chart().spec["datasets"]["marked"]
     assert chosen["x"] == mix.alpha
     assert chosen["y"] == pytest.approx(mix.value)
-    assert repr(mix).startswith("Blend(weights 0.")
+    assert repr(mix).startswith("<Blend: Weights 0.")
 
 
 # Mistakes
@@ -305,3 +305,16 @@ def test_an_alpha_at_which_documents_tie_is_not_taken():
         found = rw.blend(s, t, on=data, metric=AP(threshold=2), form="sum")
     assert found.alpha != 1
     assert found.value == pytest.approx(2 / 3)
+
+
+def test_a_blend_is_a_result():
+    mix = rw.blend(ONE, OTHER, on=DATA)
+    facts = mix.to_dict()
+    assert (facts["metric"], facts["value"], facts["alpha"]) == (str(mix.metric), mix.value, mix.alpha)
+    assert facts["weights"] == list(mix.weights)
+    assert facts["steps"] == len(mix.curve)
+    assert [row[1:] for row in mix.tables[0].rows] == list(zip(mix.weights, mix.alone, strict=True))
+    assert len(mix.figures) == 1
+    three = rw.blend(ONE, OTHER, ONE, on=DATA)
+    assert three.figures == []
+    assert three.to_dict()["steps"] is None

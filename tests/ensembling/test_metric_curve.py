@@ -2,10 +2,10 @@ import numpy as np
 import pytest
 
 from rankwright.base.errors import InputError
-from rankwright.ensembling.metric_curve import Curve, places_within
+from rankwright.ensembling.metric_curve import MetricCurve, alphas_within
 from reports.charts.pictures import texts
 
-CURVE = Curve(np.array([0.0, 1.0, 2.0, 5.0, np.inf]), np.array([0.2, 0.7, 0.7, 0.3]))
+CURVE = MetricCurve(np.array([0.0, 1.0, 2.0, 5.0, np.inf]), np.array([0.2, 0.7, 0.7, 0.3]))
 
 
 @pytest.mark.parametrize(
@@ -28,20 +28,20 @@ def test_the_best_is_the_widest_of_equals():
 
 def test_equal_but_for_rounding_is_equal():
     edges = np.array([0.0, 1.0, 3.0, 4.0])
-    assert Curve(edges, np.array([0.7, 0.7 - 1e-13, 0.3])).best()[:2] == (1.0, 3.0)
-    assert Curve(edges, 0.7 + np.array([0.0, 1e-13, -1e-13])).constant
+    assert MetricCurve(edges, np.array([0.7, 0.7 - 1e-13, 0.3])).best()[:2] == (1.0, 3.0)
+    assert MetricCurve(edges, 0.7 + np.array([0.0, 1e-13, -1e-13])).constant
 
 
-def test_what_lies_between_crossings_that_rounding_has_parted_is_passed_over():
+def test_an_interval_between_crossings_that_only_rounding_separates_is_skipped():
     edges = np.array([0.0, 1.0, 1.0 + 1e-15, 2.0])
-    assert Curve(edges, np.array([0.5, 0.9, 0.4])).best() == (0.0, 1.0, 0.5)
+    assert MetricCurve(edges, np.array([0.5, 0.9, 0.4])).best() == (0.0, 1.0, 0.5)
 
 
 @pytest.mark.parametrize(
     ("low", "high", "first"), [(1.0, 2.0, 1.5), (3.0, np.inf, 6.0), (-np.inf, -3.0, -6.0), (-np.inf, np.inf, 0.0)]
 )
-def test_places_within(low, high, first):
-    places = list(places_within(low, high))
+def test_alphas_within(low, high, first):
+    places = list(alphas_within(low, high))
     assert places[0] == first
     assert all(low < place < high for place in places)
     assert len(set(places)) == len(places)
@@ -58,14 +58,14 @@ def test_the_convex_form_has_the_same_values():
     [
         CURVE,
         CURVE.convex(),
-        Curve(np.array([-np.inf, np.inf]), np.array([0.5])),
-        Curve(np.array([-np.inf, -2.0, 1.0]), np.array([0.5, 0.6])),
-        Curve(np.linspace(0, 1, 100_001), np.random.default_rng(0).random(100_000)),
+        MetricCurve(np.array([-np.inf, np.inf]), np.array([0.5])),
+        MetricCurve(np.array([-np.inf, -2.0, 1.0]), np.array([0.5, 0.6])),
+        MetricCurve(np.linspace(0, 1, 100_001), np.random.default_rng(0).random(100_000)),
     ],
     ids=repr,
 )
 def test_a_chart_shows_the_curve_and_the_best(curve):
-    alpha = next(places_within(*curve.best()[:2]))
+    alpha = next(alphas_within(*curve.best()[:2]))
     chart = curve.chart(metric="ndcg@10")
     assert {"alpha", "ndcg@10"} <= set(texts(chart))
     (chosen,) = chart.spec["datasets"]["marked"]
@@ -78,5 +78,5 @@ def test_a_chart_shows_the_curve_and_the_best(curve):
 def test_a_chart_has_the_extremes_of_every_pixel():
     values = np.zeros(100_000)
     values[[31_234, 77_777]] = 1.0, -1.0
-    chart = Curve(np.linspace(0, 1, 100_001), values).chart(0.3, "m")
+    chart = MetricCurve(np.linspace(0, 1, 100_001), values).chart(0.3, "m")
     assert {one["y"] for one in chart.spec["datasets"]["curves"]} == {0.0, 1.0, -1.0}

@@ -55,7 +55,7 @@ def test_the_first_candidate_is_tried_because_nothing_is_known_yet(clock):
     TimeLimit(1.0, 1).admit(candidate(cost=1e9))
 
 
-def test_a_candidate_that_would_take_longer_than_the_time_left_is_passed_over(clock):
+def test_a_candidate_that_would_take_longer_than_the_time_left_is_skipped(clock):
     limit = TimeLimit(100.0, 1)
     limit.note(candidate(cost=2.0, seconds=(0, 0)), 10.0)  # one of two fits: 10 seconds per cost
     clock.now += 30.0
@@ -83,7 +83,7 @@ def test_the_fits_of_others_do_not_end_a_candidate_that_was_admitted(clock):
         limit.admit(candidate("long", cost=50.0))
 
 
-def test_a_candidate_whose_own_fits_are_too_slow_is_passed_over_at_once(clock):
+def test_a_candidate_whose_own_fits_are_too_slow_is_skipped_at_once(clock):
     """The first one has nothing before it to go by; it must not take the time of all others."""
     limit, slow = TimeLimit(100.0, 2), candidate("slow", seconds=(0,) * 11)
     for _ in range(2):
@@ -103,7 +103,7 @@ def test_a_candidate_whose_own_fits_are_fast_enough_goes_on(clock):
         clock.now += 7.5
 
 
-def test_what_was_passed_over_stays_so_for_the_same_reason(clock):
+def test_a_skipped_candidate_stays_so_for_the_same_reason(clock):
     limit = TimeLimit(10.0, 1)
     limit.note(candidate(seconds=(0,)), 20.0)
     for _ in range(2):
@@ -143,7 +143,7 @@ def test_a_pool_passes_over_what_does_not_fit_and_goes_on_with_what_does(clock):
     ]
     pool.fill(candidates, n_jobs=1, time_limit=10.0)
     assert [name for name, _ in pool] == ["first", "cheap"]
-    assert pool.passed_over == [("dear", "it would take about 20 s, and 6 s were left")]
+    assert pool.skipped == [("dear", "it would take about 20 s, and 6 s were left")]
     assert not pool.failures
     assert not pool.interrupted
 
@@ -153,7 +153,7 @@ def test_a_first_candidate_that_is_too_slow_leaves_time_for_others(clock):
     slow, fast = candidate("slow", 1.0, (3.0,) * 11, clock), candidate("fast", 0.1, (0.1,) * 3, clock)
     pool.fill([slow, fast], n_jobs=1, time_limit=10.0)
     assert [name for name, _ in pool] == ["fast"]
-    assert pool.passed_over == [("slow", "the rest of its fits would take 30 s, and 7 s were left")]
+    assert pool.skipped == [("slow", "the rest of its fits would take 30 s, and 7 s were left")]
 
 
 def test_a_fit_that_is_longer_than_expected_ends_and_so_do_those_after_it(clock):
@@ -162,7 +162,7 @@ def test_a_fit_that_is_longer_than_expected_ends_and_so_do_those_after_it(clock)
     last = candidate("last", 0.1, (0.1,), clock)
     pool.fill([candidate("first", 1.0, (3.0,), clock), slow, last], n_jobs=1, time_limit=10.0, on_fit=ran.append)
     assert [name for name, _ in pool] == ["first"]
-    assert pool.passed_over == [
+    assert pool.skipped == [
         ("slow", "the time limit of 10 s ended before its fits did"),
         ("last", "no time was left of 10 s"),
     ]
@@ -173,7 +173,7 @@ def test_a_pool_without_time_for_anything_has_no_members(clock):
     pool = Pool()
     pool.fill([candidate("slow", 1.0, (20.0,), clock)], n_jobs=1, time_limit=10.0)
     assert not len(pool)
-    assert [name for name, _ in pool.passed_over] == ["slow"]
+    assert [name for name, _ in pool.skipped] == ["slow"]
 
 
 @pytest.mark.filterwarnings("ignore:.*left out of the pool")

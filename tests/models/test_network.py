@@ -11,7 +11,7 @@ from rankwright.models.model_file import decode, encode
 from rankwright.models.network import count_parameters, network_of_columns
 from rankwright.models.query_features import over_columns
 from rankwright.models.state import State
-from rankwright.training.scaling_fit import SCALINGS, columns_of, learned_scaling
+from rankwright.rankers.shared.scaled_rankers import SCALINGS, columns_of, learned_scaling
 from rankwright.training.training_set import TrainingSet
 from reference import network as slow
 

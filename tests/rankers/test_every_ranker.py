@@ -553,9 +553,9 @@ def test_refit_learns_from_both_parts_for_the_chosen_rounds(ranker_class):
 
 def test_refit_needs_a_validation_part_and_no_weights():
     train, valid = judged(), judged(seed=2)
-    with pytest.raises(InputError, match="refit=True needs validation data"):
+    with pytest.raises(InputError, match="refit needs validation data"):
         small(rw.LambdaMART).fit(train, refit=True)
-    with pytest.raises(InputError, match="refit=True takes no weights"):
+    with pytest.raises(InputError, match="refit takes no weights"):
         small(rw.LambdaMART).fit(train, validation=valid, query_weight=np.ones(12), refit=True)
 
 

@@ -11,7 +11,7 @@ from rankwright.data.dataset import RankingData
 from rankwright.data.groups import QueryGroups
 from rankwright.metrics import AP, NDCG, RR
 from rankwright.models.model_file import encode
-from rankwright.rankers.parameters import shared_parameters as families
+from rankwright.rankers.parameters import shared_parameters
 from rankwright.rankers.shared import lambdas
 from rankwright.rankers.shared.lambdas import LambdaGradients
 from rankwright.training.binning import BinnedFeatures
@@ -120,7 +120,7 @@ def test_every_threshold_only_where_memory_allows(monkeypatch):
     assert train.exact_codes == 420 * 3 * 2 == train.exactly_binned().n_features * 420
     models = []
     for most in (2520, 2519):
-        monkeypatch.setattr(families, "EXACT_BYTES", most)
+        monkeypatch.setattr(shared_parameters, "EXACT_BYTES", most)
         models.append(LambdaMART.as_printed(rounds=2, n_jobs=1).fit(train).model_)
     assert models[0].threshold.tolist() != models[1].threshold.tolist()
     for model, every in zip(models, (True, False), strict=True):

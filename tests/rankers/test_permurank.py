@@ -13,8 +13,7 @@ from rankwright.base.errors import InputError
 from rankwright.data.groups import QueryGroups
 from rankwright.metrics import AP, DCG, ERR, NDCG, RR, WTA, KendallTau, MeanNDCG, Precision, Recall
 from rankwright.rankers.permurank import WorkingSets
-from rankwright.rankers.shared.interchange import CLOSE
-from rankwright.rankers.shared.permutations import Permutations, _moves
+from rankwright.rankers.shared.permutations import CLOSE, Permutations, _moves
 from reference import margin as slow
 
 METRICS = [

@@ -8,7 +8,7 @@ import pytest
 
 import rankwright as rw
 from evaluation.examples import small_report
-from rankwright.ensembling.metric_curve import Curve
+from rankwright.ensembling.metric_curve import MetricCurve
 from rankwright.models import FeatureScorer
 from rankwright.rankers.shared.importances import by_name
 from rankwright.reports.charts.chart import MIME_TYPE
@@ -31,7 +31,7 @@ def history(*values):
 
 DRAWN = {
     "history": lambda: history(0.5, 0.6),
-    "curve": lambda: Curve(np.array([0.0, 0.5, 1.0]), np.array([0.3, 0.4])),
+    "curve": lambda: MetricCurve(np.array([0.0, 0.5, 1.0]), np.array([0.3, 0.4])),
     "importances": lambda: by_name(np.array([0.25, 0.75]), ["a.b", HOSTILE]),
     "permutation importance": lambda: rw.permutation_importance(
         FeatureScorer(0, n_features=3, missing=0.0), small_data(), repeats=1

@@ -303,4 +303,4 @@ def test_every_threshold_of_too_many_values_is_refused_before_it_takes_memory(mo
     monkeypatch.setattr(binning, "available_memory", lambda: 2**20)
     X = np.random.default_rng(0).random((5_000, 20)).astype(np.float32)
     with pytest.raises(InputError, match="leave out all_thresholds, or round the features"):
-        binning.ExactFeatures.of_all_values(X, np.arange(len(X)))
+        binning.BinnedFeatures.exact(X, np.arange(len(X)))

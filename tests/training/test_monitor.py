@@ -4,9 +4,9 @@ import pytest
 from rankwright.data.dataset import RankingData
 from rankwright.metrics import NDCG, RR
 from rankwright.models import FeatureScorer, LinearScorer
-from rankwright.training.boosting.loop import WeightedModel
 from rankwright.training.history import History, Round, smoothed
 from rankwright.training.monitor import Monitor
+from rankwright.training.weak_model import WeightedModel
 
 TRAIN = RankingData([[1.0], [2.0]], [1, 0], ["t", "t"])
 VALID = RankingData([[3.0], [1.0], [2.0]], [1, 0, 0], ["v", "v", "v"])
@@ -159,4 +159,4 @@ def test_smoothing_keeps_a_level_curve_level():
 
 def test_repr_of_a_history_is_short():
     rounds = tuple(Round(number, 1.0, None) for number in range(1, 38))
-    assert repr(History(rounds, best_round=12)) == "History(37 rounds, kept 12)"
+    assert repr(History(rounds, best_round=12)) == "<History: Round 12 of 37 kept.>"

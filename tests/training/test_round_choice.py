@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from rankwright.data.dataset import RankingData
 from rankwright.metrics import AP
 from rankwright.models import FeatureScorer
-from rankwright.training.boosting.loop import WeightedModel
 from rankwright.training.monitor import Monitor
 from rankwright.training.round_choice import is_as_good_as, last_round, middle_round
+from rankwright.training.weak_model import WeightedModel
 
 VALUES = st.integers(0, 8).map(lambda eighths: eighths / 8)  # ties are common, sums are exact
 

@@ -13,7 +13,7 @@ from properties import examples
 from rankwright.base.errors import InputError
 from rankwright.data.dataset import Documents, RankingData
 from rankwright.data.query_features import QueryFeature, with_query_features
-from rankwright.training.input_checks import as_training_set
+from rankwright.training.fit_task import as_training_set
 from rankwright.training.training_set import TrainingSet
 from reference import binning as slow
 

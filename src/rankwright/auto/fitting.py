@@ -86,7 +86,7 @@ class Judging:
                     self._task.on_round(self._rounds[-1])
                 report.joined(chosen, value)
             if len(self._rounds) == before:
-                report.left_out([name for name, _ in (*self.pool.failures, *self.pool.passed_over)])
+                report.left_out([name for name, _ in (*self.pool.failures, *self.pool.skipped)])
 
         self.pool.fill(
             candidates,
@@ -118,7 +118,7 @@ class Judging:
                 f"{limit}={self._time_limit:g} is too short for a single member: {entries[0].name} takes up to "
                 f"{needed} seconds; {limit}={needed} would do."
             )
-        for name, reason in self.pool.passed_over:
+        for name, reason in self.pool.skipped:
             warnings.warn(f"{name} is skipped: {reason}.", SkippedMemberWarning, stacklevel=5)
         if self.pool.interrupted:
             members = f"{len(self.pool)} of {counted(len(entries), 'member')}"

@@ -20,7 +20,6 @@ from rankwright.rankers.mcrank import McRank
 from rankwright.rankers.rankboost import RankBoost
 from rankwright.rankers.ranknet import RankNet
 from rankwright.rankers.ranksvm import RankSVM
-from rankwright.rankers.shared.companions import COMPANIONS
 from rankwright.rankers.shared.ready_model import ReadyModel
 
 if TYPE_CHECKING:
@@ -69,7 +68,7 @@ def portfolio_for(plan: FitPlan) -> Sequence[Entry]:
 
 def companion_entries(names: Sequence[str]) -> list[Entry]:
     """Return the entries of other libraries, which must be installed."""
-    rankers = [COMPANIONS[name]() for name in names]
+    rankers = [FOREIGN_BOOSTERS[name]() for name in names]
     for ranker in rankers:
         ranker.package()
     return [Entry(ranker.library, ranker, 2.0) for ranker in rankers]

@@ -225,7 +225,7 @@ class AutoRanker(RandomParameters, Ranker):
         expected = estimate(members, self._weigh, plan, self.metric, n_threads, choose=choose)
         failures = {name: str(error) for name, error in pool.failures}
         return AutoRun(
-            plan, frontier, members, whole, kept, expected, budget, failures, skipped=dict(pool.passed_over)
+            plan, frontier, members, whole, kept, expected, budget, failures, skipped=dict(pool.skipped)
         )
 
     def _settings(self, task: FitTask) -> dict[str, Any]:

@@ -8,29 +8,30 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from rankwright.base.errors import InputError
+from rankwright.base.errors import InputError, parameter
 from rankwright.base.threads import resolve_threads
 from rankwright.base.version import __version__
+from rankwright.base.wording import metric_value
 from rankwright.data.dataset import Documents, RankingData
 from rankwright.data.ranking import checked_scores
 from rankwright.ensembling.line_search import LineSearch, refined_in_turn
-from rankwright.ensembling.metric_curve import SAME, Curve, odds_weights
+from rankwright.ensembling.metric_curve import SAME, MetricCurve, odds_weights
 from rankwright.ensembling.weights import weighted_sum
 from rankwright.metrics.gain import NDCG
-from rankwright.metrics.parse import as_metric
+from rankwright.metrics.parse import MetricLike, as_metric
 from rankwright.models.combination import Combination
 from rankwright.models.fitted import scorer_of, scores_by
 from rankwright.models.scorer import Scorer
-from rankwright.reports.charts.notebook import bundle
+from rankwright.reports.blocks import Column, Figure, Kind, Table
+from rankwright.reports.result import Result
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from numpy.typing import ArrayLike
 
     from rankwright.base.arrays import Doubles
     from rankwright.metrics.base import Metric
-    from rankwright.metrics.parse import MetricLike
     from rankwright.models.state import JSON
     from rankwright.reports.charts.chart import Chart
 
@@ -41,7 +42,7 @@ HIGHEST_SCORE = 1e300  # beyond it, differences of scores may not be finite
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Blend:
+class Blend(Result):
     """The best combination of rankers, its metric, and the metric of all other combinations of two.
 
     Parameters
@@ -70,29 +71,52 @@ class Blend:
     value: float
     alone: tuple[float, ...]
     alpha: float | None
-    curve: Curve | None
+    curve: MetricCurve | None
     constant: bool
     metric: Metric
     model_: Scorer | None
     rankers: tuple[Any, ...]
 
-    def __repr__(self) -> str:
+    @property
+    def summary(self) -> str:
+        if self.constant:
+            value = metric_value(self.value)
+            return f"{self.metric} is {value} for every alpha, so these data cannot choose the weights."
         weights = ", ".join(f"{weight:.4g}" for weight in self.weights)
-        alone = ", ".join(f"{value:.4f}" for value in self.alone)
-        return f"Blend(weights {weights}: {self.metric} {self.value:.4f}; alone {alone})"
+        alone = ", ".join(map(metric_value, self.alone))
+        return f"Weights {weights} give {self.metric} {metric_value(self.value)}; alone {alone}."
+
+    def blocks(self) -> Iterator[Figure | Table]:
+        if self.curve is not None:
+            yield Figure(self.chart, f"{self.metric} by alpha; the alpha of the blend is marked.")
+        columns = [Column("ranker", Kind.TEXT), Column("weight", Kind.NUMBER), Column(f"{self.metric} alone")]
+        names = [f"{number} {type(ranker).__name__}" for number, ranker in enumerate(self.rankers, start=1)]
+        yield Table(columns, list(zip(names, self.weights, self.alone, strict=True)))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return weights and values as JSON values, without the rankers."""
+        return {
+            "metric": str(self.metric),
+            "value": self.value,
+            "alpha": self.alpha,
+            "constant": self.constant,
+            "weights": list(self.weights),
+            "alone": list(self.alone),
+            "steps": None if self.curve is None else len(self.curve),
+        }
 
     def predict(self, X: Any, qid: ArrayLike | None = None, *, n_jobs: int | None = None) -> Doubles:
         """Return one score per document, like `Scorer.predict`; other libraries' models need query ids too."""
         if self.model_ is not None:
             return self.model_.predict(X, qid, n_jobs=n_jobs)
-        used = [(one, weight) for one, weight in zip(self.rankers, self.weights, strict=True) if weight]
-        if not all(hasattr(one, "predict") for one, _ in used):
+        used = [(ranker, weight) for ranker, weight in zip(self.rankers, self.weights, strict=True) if weight]
+        if not all(hasattr(ranker, "predict") for ranker, _ in used):
             raise InputError(
                 "This blend has no model, because columns of scores were combined: apply blend.weights to the "
                 "scores of new documents."
             )
         documents, threads = _documents(X, qid), resolve_threads(n_jobs)
-        columns = [_scores_of(one, number, documents, threads) for number, (one, _) in enumerate(used, start=1)]
+        columns = [_scores_of(ranker, n, documents, threads) for n, (ranker, _) in enumerate(used, start=1)]
         return weighted_sum(columns, [weight for _, weight in used])
 
     def chart(self) -> Chart:
@@ -100,10 +124,6 @@ class Blend:
         if self.curve is None or self.alpha is None:
             raise InputError("Only a blend of two rankers has a curve to draw.")
         return self.curve.chart(self.alpha, str(self.metric))
-
-    def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
-        """Return the curve for a notebook."""
-        return bundle(repr(self), chart=self.chart)
 
 
 def blend(
@@ -148,10 +168,10 @@ def blend(
     measured = as_metric(metric)
     limits = _checked_range(form, low, high, len(rankers))
     threads = resolve_threads(n_jobs)
-    columns = [_scores_of(one, number, on, threads) for number, one in enumerate(rankers, start=1)]
+    columns = [_scores_of(ranker, number, on, threads) for number, ranker in enumerate(rankers, start=1)]
     search = LineSearch(measured, on.y, on.groups, n_threads=threads)
-    found = _blend_two if len(rankers) == 2 else _blend_many
-    weights, curve, alpha = found(search, columns, form, limits, on_step)
+    choose = _best_of_two if len(rankers) == 2 else _best_of_many
+    weights, curve, alpha = choose(search, columns, form, limits, on_step)
     alone = tuple(search.value(column) for column in columns)
     value = search.value(weighted_sum(columns, weights))
     constant = curve is not None and _is_constant(curve, alone, limits, form)
@@ -161,40 +181,40 @@ def blend(
     return Blend(weights, value, alone, alpha, curve, constant, measured, model, rankers)
 
 
-Found = tuple[tuple[float, ...], Curve | None, float | None]
+Chosen = tuple[tuple[float, ...], MetricCurve | None, float | None]
 
 
-def _blend_two(
+def _best_of_two(
     search: LineSearch,
     columns: Sequence[Doubles],
     form: str,
     limits: tuple[float, float],
     _on_step: Callable[[float], None] | None,
-) -> Found:
+) -> Chosen:
     s, t = columns
     if form == "sum":
         curve = search.curve(s, t, low=limits[0], high=limits[1])
         alpha, value = search.settle(curve, lambda alpha: weighted_sum(columns, (1.0, alpha)))
-        found = ((1.0, alpha), value)
+        inner = ((1.0, alpha), value)
     else:  # by odds = alpha / (1 - alpha): alphas may be too close to 1 to tell apart, odds are not
         by_odds = search.curve(s, t, low=_odds(limits[0]), high=_odds(limits[1]))
         odds, value = search.settle(by_odds, lambda odds: weighted_sum(columns, odds_weights(odds)), odds=True)
-        curve, found = by_odds.convex(), (odds_weights(odds), value)
+        curve, inner = by_odds.convex(), (odds_weights(odds), value)
     # A ranker alone, with its own ties, belongs to no interval; if it is as good, it is simpler.
     alone = [((1.0 - end, end), search.value(columns[int(end)])) for end in _ends_alone(limits, form)]
-    candidates = [*alone, found]
+    candidates = [*alone, inner]
     best = max(value for _, value in candidates)
     weights = next(weights for weights, value in candidates if value >= best - SAME)
     return weights, curve, weights[1]
 
 
-def _blend_many(
+def _best_of_many(
     search: LineSearch,
     columns: Sequence[Doubles],
     form: str,
     limits: tuple[float, float],
     on_step: Callable[[float], None] | None,
-) -> Found:
+) -> Chosen:
     if form == "sum":
         start, turns, (low, high) = 0, range(1, len(columns)), limits
     else:
@@ -218,7 +238,7 @@ def _ends_alone(limits: tuple[float, float], form: str) -> list[float]:
     return [*ends, 1.0] if form == "convex" and limits[1] == 1.0 else ends
 
 
-def _is_constant(curve: Curve, alone: Sequence[float], limits: tuple[float, float], form: str) -> bool:
+def _is_constant(curve: MetricCurve, alone: Sequence[float], limits: tuple[float, float], form: str) -> bool:
     """Return whether the metric is the same for every alpha in the range, including its ends."""
     ends = [alone[int(end)] for end in _ends_alone(limits, form)]
     return bool(np.ptp([curve.values.min(), curve.values.max(), *ends]) <= SAME)
@@ -226,18 +246,23 @@ def _is_constant(curve: Curve, alone: Sequence[float], limits: tuple[float, floa
 
 def _checked_range(form: str, low: float | None, high: float | None, n_rankers: int) -> tuple[float, float]:
     if form not in FORMS:
-        raise InputError(f"form must be 'convex' or 'sum', not {form!r}.")
+        raise InputError(f"{parameter('form')} must be 'convex' or 'sum', not {form!r}.")
     lowest, highest = FORMS[form]
     ends = (lowest if low is None else low, highest if high is None else high)
-    numbers = all(isinstance(one, int | float | np.number) and not isinstance(one, bool) for one in ends)
+    numbers = all(isinstance(end, int | float | np.number) and not isinstance(end, bool) for end in ends)
     if not numbers or not ends[0] < ends[1]:
-        raise InputError(f"low must be a number below high, not {ends[0]!r} and {ends[1]!r}.")
+        names = f"{parameter('low')} must be a number below {parameter('high')}"
+        raise InputError(f"{names}, not {ends[0]!r} and {ends[1]!r}.")
     if form == "convex" and (ends[0] < 0.0 or ends[1] > 1.0):
         raise InputError(
-            f"A convex combination has alpha between 0 and 1, not {ends[0]:g} to {ends[1]:g}; use form='sum'."
+            f"A convex combination has alpha between 0 and 1, not {ends[0]:g} to {ends[1]:g}; use "
+            f"{parameter('form')}='sum'."
         )
     if form == "convex" and n_rankers > 2 and ends != (0.0, 1.0):
-        raise InputError("low and high limit the weights of more than two rankers only with form='sum'.")
+        raise InputError(
+            f"{parameter('low')} and {parameter('high')} limit the weights of more than two rankers only with "
+            f"{parameter('form')}='sum'."
+        )
     return float(ends[0]), float(ends[1])
 
 
@@ -263,8 +288,8 @@ def _scores_of(ranker: Any, number: int, on: Documents, n_threads: int) -> Doubl
 
 
 def _model(rankers: Sequence[Any], weights: Sequence[float], metric: Metric, value: float) -> Scorer | None:
-    used = [(scorer_of(one), weight) for one, weight in zip(rankers, weights, strict=True) if weight]
-    members = tuple(one for one, _ in used if isinstance(one, Scorer))
+    used = [(scorer_of(ranker), weight) for ranker, weight in zip(rankers, weights, strict=True) if weight]
+    members = tuple(scorer for scorer, _ in used if isinstance(scorer, Scorer))
     if len(members) < len(used):
         return None
     facts: dict[str, JSON] = {
@@ -273,8 +298,8 @@ def _model(rankers: Sequence[Any], weights: Sequence[float], metric: Metric, val
         "value": value,
         "rankwright": __version__,
         "members": {
-            f"{number} {one.about.get('ranker', one.kind)}": weight
-            for number, (one, (_, weight)) in enumerate(zip(members, used, strict=True), start=1)
+            f"{number} {member.about.get('ranker', member.kind)}": weight
+            for number, (member, (_, weight)) in enumerate(zip(members, used, strict=True), start=1)
         },
     }
     return Combination(members, np.array([weight for _, weight in used]), about=facts)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from rankwright.base.errors import InputError
-from rankwright.ensembling.metric_curve import SAME, Curve, odds_within, places_within
+from rankwright.ensembling.metric_curve import SAME, MetricCurve, alphas_within, odds_within
 from rankwright.ensembling.weights import weighted_sum
 
 if TYPE_CHECKING:
@@ -30,7 +30,11 @@ class LineSearch:
         """Return the mean of the metric over queries."""
         return self.metric.mean(self._labels, scores, self._groups, n_jobs=self._n_threads)
 
-    def curve(self, s: Doubles, t: Doubles, *, low: float, high: float) -> Curve:
+    def is_better(self, value: float, other: float) -> bool:
+        """Return whether a value is higher than another by more than rounding."""
+        return value > other + SAME
+
+    def curve(self, s: Doubles, t: Doubles, *, low: float, high: float) -> MetricCurve:
         """Return the mean of the metric of s + alpha t over queries, for every alpha from `low` to `high`."""
         swept = self._sweep(s, t, low=low, high=high, n_threads=self._n_threads)
         starts = self.metric.count_empty(swept.starts)
@@ -42,10 +46,10 @@ class LineSearch:
         if not finite:
             raise InputError(f"{self.metric} must be a finite number for every ranking, but for some it is not.")
         values = (fsum(counted.tolist()) + np.append(0.0, swept.changes)) / len(counted)
-        return Curve(np.concatenate([[low], swept.alphas, [high]]), values)
+        return MetricCurve(np.concatenate([[low], swept.alphas, [high]]), values)
 
     def settle(
-        self, curve: Curve, scores_at: Callable[[float], Doubles], *, odds: bool = False
+        self, curve: MetricCurve, scores_at: Callable[[float], Doubles], *, odds: bool = False
     ) -> tuple[float, float]:
         """Return an alpha, or `odds`, within the curve's best interval, and the metric of the scores there.
 
@@ -53,7 +57,7 @@ class LineSearch:
         """
         low, high, expected = curve.best(odds=odds)
         best = (0.0, -np.inf)
-        for alpha in odds_within(low, high) if odds else places_within(low, high):
+        for alpha in odds_within(low, high) if odds else alphas_within(low, high):
             value = self.value(scores_at(alpha))
             if abs(value - expected) <= SAME:
                 return alpha, value
@@ -88,28 +92,28 @@ def refined_in_turn(
     best = Refined(np.array(list(weights), dtype=np.float64), -np.inf)
     best = best._replace(value=search.value(weighted_sum(columns, best.weights)))
     before = -np.inf
-    while best.value > before + SAME:
+    while search.is_better(best.value, before):
         before = best.value
-        for place in turns:
-            others = [column for other, column in enumerate(columns) if other != place]
-            rest = weighted_sum(others, np.delete(best.weights, place))
+        for turn in turns:
+            others = [column for number, column in enumerate(columns) if number != turn]
+            rest = weighted_sum(others, np.delete(best.weights, turn))
             if rest.any():  # alone, a column ranks the same with every weight
-                best = _improved(search, best, place, rest, columns[place], low, high)
+                best = _improved(search, best, turn, rest, columns[turn], low, high)
             if on_step is not None:
                 on_step(best.value)
     return best
 
 
 def _improved(
-    search: LineSearch, best: Refined, place: int, rest: Doubles, column: Doubles, low: float, high: float
+    search: LineSearch, best: Refined, turn: int, rest: Doubles, column: Doubles, low: float, high: float
 ) -> Refined:
     curve = search.curve(rest, column, low=low, high=high)
     candidates = [search.settle(curve, lambda alpha: rest + alpha * column)]
     if low <= 0.0 <= high:  # without the column, ties of the rest remain ties
         candidates.insert(0, (0.0, search.value(rest)))
     for alpha, value in candidates:
-        if value > best.value + SAME:
+        if search.is_better(value, best.value):
             weights = best.weights.copy()
-            weights[place] = alpha
+            weights[turn] = alpha
             best = Refined(weights, value)
     return best

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from rankwright.base.errors import InputError
-from rankwright.reports.charts.lines import line_chart
-from rankwright.reports.charts.notebook import bundle
+from rankwright.base.wording import counted, metric_value
+from rankwright.reports.blocks import Figure
+from rankwright.reports.result import Result
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,13 +24,13 @@ SAME = 1e-10
 NARROWEST = 1e-12
 
 GOLDEN_RATIO = (5.0**0.5 - 1.0) / 2.0
-PLACES_TO_TRY = 16
+ALPHAS_TO_TRY = 16
 
-DRAWN_PLACES = 640  # about one per pixel
+DRAWN_ALPHAS = 640  # about one per pixel
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Curve:
+class MetricCurve(Result):
     """A metric that is constant between edges: a step function of alpha.
 
     Parameters
@@ -46,15 +47,20 @@ class Curve:
     def __len__(self) -> int:
         return len(self.values)
 
-    def __repr__(self) -> str:
-        return f"Curve({len(self):,} steps from {self.values.min():.4f} to {self.values.max():.4f})"
+    @property
+    def summary(self) -> str:
+        low, high = metric_value(self.values.min()), metric_value(self.values.max())
+        return f"{counted(len(self), 'step')} of the metric by alpha, from {low} to {high}."
+
+    def blocks(self) -> list[Figure]:
+        return [Figure(self.chart, "The metric by alpha; the best alpha is marked.")]
 
     def __call__(self, alpha: float) -> float:
         """Return the metric at an alpha; on an edge, the value of the interval above it."""
         if not self.edges[0] <= alpha <= self.edges[-1]:
             raise InputError(f"alpha must be between {self.edges[0]:g} and {self.edges[-1]:g}, not {alpha!r}.")
-        place = int(np.searchsorted(self.edges, alpha, side="right")) - 1
-        return float(self.values[min(place, len(self) - 1)])
+        step = int(np.searchsorted(self.edges, alpha, side="right")) - 1
+        return float(self.values[min(step, len(self) - 1)])
 
     @property
     def constant(self) -> bool:
@@ -72,30 +78,29 @@ class Curve:
         values = np.where(wide, self.values, -np.inf)
         equals = np.flatnonzero(values >= values.max() - SAME)
         width = 1.0 / (1.0 + lower) - 1.0 / (1.0 + upper) if odds else upper - lower
-        place = equals[np.argmax(width[equals])]
-        return float(lower[place]), float(upper[place]), float(self.values[place])
+        widest = equals[np.argmax(width[equals])]
+        return float(lower[widest]), float(upper[widest]), float(self.values[widest])
 
-    def convex(self) -> Curve:
+    def convex(self) -> MetricCurve:
         """Convert a curve of s + alpha t with non-negative edges to one of (1 - alpha) s + alpha t."""
         with np.errstate(invalid="ignore"):
             edges = np.where(np.isinf(self.edges), 1.0, self.edges / (1.0 + self.edges))
-        return Curve(edges, self.values)
+        return MetricCurve(edges, self.values)
 
     def chart(self, alpha: float | None = None, metric: str = "metric") -> Chart:
         """Return the metric by alpha, by default with the best alpha marked."""
+        from rankwright.reports.charts.lines import line_chart  # a search draws nothing
+
         best_low, best_high, best = self.best()
-        chosen = next(places_within(best_low, best_high)) if alpha is None else alpha
+        chosen = next(alphas_within(best_low, best_high)) if alpha is None else alpha
         low, high = self._visible_range(chosen)
+        lowest, highest, marked_value = map(metric_value, (self.values.min(), best, self(chosen)))
         description = (
-            f"{metric} by alpha, in {len(self):,} steps from {self.values.min():.4f} to {best:.4f}; "
-            f"{self(chosen):.4f} at alpha {chosen:.4g}, which is marked."
+            f"{metric} by alpha, in {len(self):,} steps from {lowest} to {highest}; {marked_value} at alpha "
+            f"{chosen:.4g}, which is marked."
         )
         marked = {"": (chosen, self(chosen))}
         return line_chart({"": self._points(low, high)}, "alpha", metric, description=description, marked=marked)
-
-    def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
-        """Return the curve for a notebook."""
-        return bundle(repr(self), chart=self.chart)
 
     def _visible_range(self, alpha: float) -> tuple[float, float]:
         """Return the range to draw; an infinite end is cut at twice the reach of most edges and alpha."""
@@ -106,7 +111,7 @@ class Curve:
 
     def _points(self, low: float, high: float) -> list[tuple[float, float]]:
         """Return the points of the line: of all steps within one pixel, the lowest and the highest."""
-        borders = np.linspace(low, high, DRAWN_PLACES + 1)
+        borders = np.linspace(low, high, DRAWN_ALPHAS + 1)
         first = np.searchsorted(self.edges, borders[:-1], side="right") - 1
         last = np.searchsorted(self.edges, borders[1:], side="left") - 1
         points = []
@@ -118,7 +123,7 @@ class Curve:
         return points
 
 
-def places_within(low: float, high: float) -> Iterator[float]:
+def alphas_within(low: float, high: float) -> Iterator[float]:
     """Yield alphas well within an interval, which may be unbounded, beginning with its middle.
 
     The middle is as far as possible from both ends, which are crossings, so that neither rounding nor slightly
@@ -157,4 +162,4 @@ def odds_weights(odds: float) -> tuple[float, float]:
 
 
 def _fractions() -> Iterator[float]:
-    return ((0.5 + number * GOLDEN_RATIO) % 1.0 for number in range(PLACES_TO_TRY))
+    return ((0.5 + number * GOLDEN_RATIO) % 1.0 for number in range(ALPHAS_TO_TRY))

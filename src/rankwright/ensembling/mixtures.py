@@ -17,7 +17,7 @@ from rankwright.ensembling.weights import (
     weighted_sum,
 )
 from rankwright.metrics.gain import NDCG
-from rankwright.metrics.parse import as_metric
+from rankwright.metrics.parse import MetricLike, as_metric
 from rankwright.models.combination import Combination
 from rankwright.models.fitted import checked_scorers
 from rankwright.models.shared_columns import share_columns
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
     from rankwright.base.arrays import Doubles
     from rankwright.data.dataset import RankingData
-    from rankwright.metrics.parse import MetricLike
     from rankwright.models.scorer import Scorer
 
 EXPONENTS = (0.0, 5.0, 10.0, 20.0, 50.0, 100.0, 150.0, 200.0)
@@ -48,8 +47,6 @@ class Mixture(Generic[M]):
 
     Parameters
     ----------
-    members
-        The members.
     weights
         One per member, non-negative, with sum 1.
     value
@@ -70,14 +67,14 @@ class Mixture(Generic[M]):
     def scorer(self) -> Combination:
         """Return the members with non-zero weight as one scorer; those with the same columns share them."""
         kept = np.flatnonzero(self.weights)
-        scorers = tuple(self.members[place].scorer for place in kept.tolist())
+        scorers = tuple(self.members[number].scorer for number in kept.tolist())
         return share_columns(Combination(scorers, self.weights[kept]))
 
     def standings(self) -> list[Standing]:
         """Return all members, by weight and then by value, highest first."""
         rows = [
-            Standing(one.name, one.value, float(weight))
-            for one, weight in zip(self.members, self.weights, strict=True)
+            Standing(member.name, member.value, float(weight))
+            for member, weight in zip(self.members, self.weights, strict=True)
         ]
         return sorted(rows, key=lambda row: (-row.weight, -row.value))
 
@@ -85,7 +82,7 @@ class Mixture(Generic[M]):
 def uniform_mixture(members: Sequence[M], judge: Judge | None = None) -> Mixture[M]:
     """Return the mixture with equal weights; with a judge, also its value."""
     weights = uniform_weights(len(members))
-    value = None if judge is None else judge(weighted_sum([one.scores for one in members], weights))
+    value = None if judge is None else judge(weighted_sum([member.scores for member in members], weights))
     return Mixture(members, weights, value)
 
 
@@ -96,10 +93,12 @@ def exponential_mixture(
 
     Among equally good exponents the smallest is taken, which gives the most even weights.
     """
-    values, scores = [one.value for one in members], [one.scores for one in members]
-    for one in members:
-        if not np.isfinite(one.value):
-            raise InputError(f"{one.name} has no finite value: the judging queries must count for {judge.metric}.")
+    values, scores = [member.value for member in members], [member.scores for member in members]
+    for member in members:
+        if not np.isfinite(member.value):
+            raise InputError(
+                f"{member.name} has no finite value: the judging queries must count for {judge.metric}."
+            )
     tried = []
     for exponent in sorted(exponents):
         weights = exponential_weights(values, exponent)
@@ -148,13 +147,13 @@ def mix_exponentially(
         Number of threads, None for all that are available; the mixture does not depend on it.
     """
     scorers = checked_scorers(rankers)
-    if not len(exponents) or not all(np.isfinite(one) and one >= 0 for one in exponents):
+    if not len(exponents) or not all(np.isfinite(exponent) and exponent >= 0 for exponent in exponents):
         raise InputError(f"exponents must be a list of non-negative numbers, not {exponents!r}.")
     if not 0.0 < kept_weight <= 1.0:
         raise InputError(f"kept_weight must be above 0 and at most 1, not {kept_weight!r}.")
     measured = as_metric(metric)
     judge = Judge(on, measured, n_jobs)
-    members = [Member.judged(f"ranker {number}", one, judge) for number, one in enumerate(scorers, start=1)]
+    members = [Member.judged(f"ranker {number}", scorer, judge) for number, scorer in enumerate(scorers, start=1)]
     mixture = exponential_mixture(members, judge, exponents=exponents)
     about: dict[str, Any] = {"exponent": mixture.exponent, "metric": str(measured), "value": mixture.value}
     return mixture.pruned(kept_weight).scorer().described(about=about)
@@ -162,5 +161,5 @@ def mix_exponentially(
 
 def mix_standardised(rankers: Sequence[Any]) -> Combination:
     """Return the mean of the scores of fitted rankers or scorers, standardised within each query."""
-    scorers = [within_query(one) for one in checked_scorers(rankers)]
+    scorers = [within_query(scorer) for scorer in checked_scorers(rankers)]
     return share_columns(Combination(tuple(scorers), uniform_weights(len(scorers))))

@@ -43,8 +43,6 @@ class Judge:
     ----------
     data
         The documents; `QueryLabels` (labels and queries without features) if the scores are known already.
-    metric
-        The metric.
     n_jobs
         Number of threads, None for all that this process may use; the value does not depend on it.
     """
@@ -162,14 +160,14 @@ class _InterruptedFillError(Exception):
 class Pool(Generic[Joining]):
     """Members in the order of their candidates.
 
-    After `fill`, `failures` holds name and error of every candidate that could not be fitted, `passed_over` name
-    and reason of every one that there was no time for, and `interrupted` says whether Ctrl-C ended it.
+    After `fill`, `failures` holds name and error of every candidate that could not be fitted, `skipped` name
+    and reason of every candidate that there was no time for, and `interrupted` says whether Ctrl-C ended it.
     """
 
     def __init__(self, members: Iterable[Joining] = ()) -> None:
         self.members: list[Joining] = list(members)
         self.failures: list[tuple[str, Exception]] = []
-        self.passed_over: list[tuple[str, str]] = []
+        self.skipped: list[tuple[str, str]] = []
         self.interrupted = False
 
     def __len__(self) -> int:
@@ -196,13 +194,11 @@ class Pool(Generic[Joining]):
 
         Parameters
         ----------
-        candidates
-            The candidates.
         n_jobs
             Number of threads, shared among the fits; None for all that this process may use.
         time_limit
             Seconds after which fits end. A candidate that would need more than the time left, by its cost and
-            the time that others took, is passed over.
+            the time that others took, is skipped.
         on_joined
             Called after the members of each candidate have joined.
         on_fit
@@ -223,7 +219,7 @@ class Pool(Generic[Joining]):
         except _InterruptedFillError:
             self.interrupted = True
         if self.failures and not self.members:
-            reasons = "; ".join(f"{name}: {reason}" for name, reason in [*self.failures, *self.passed_over])
+            reasons = "; ".join(f"{name}: {reason}" for name, reason in [*self.failures, *self.skipped])
             raise InputError(f"No candidate of the pool could be fitted. {reasons}")
 
     def _join_all(
@@ -256,7 +252,7 @@ class Pool(Generic[Joining]):
 
     def _leave_out(self, name: str, error: Exception, skip_failures: bool) -> None:
         if isinstance(error, NoTimeError):
-            self.passed_over.append((name, str(error)))
+            self.skipped.append((name, str(error)))
         elif skip_failures:
             self.failures.append((name, error))
             warnings.warn(f"{name} is left out of the pool: {error}", stacklevel=4)

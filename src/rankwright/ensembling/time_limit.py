@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from threading import Lock
 from time import monotonic
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
-    from rankwright.ensembling.pool import Candidate
+    from collections.abc import Sequence
+
     from rankwright.training.workers import OnRound
 
 
@@ -16,8 +17,21 @@ class NoTimeError(Exception):
     """There is no time for a fit."""
 
 
+class Timed(Protocol):
+    """A candidate: its name, the relative time that it takes, and its fits."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def cost(self) -> float: ...
+
+    @property
+    def fits(self) -> Sequence[Any]: ...
+
+
 class TimeLimit:
-    """Passes over candidates that would need more than the time left, and ends fits when it is over.
+    """Skips candidates that would need more than the time left, and ends fits when it is over.
 
     How long a candidate takes is estimated from its cost and the seconds per cost of the fits before it; once one
     of its own fits has ended, from the seconds of those. Threads may share a limit.
@@ -37,9 +51,9 @@ class TimeLimit:
         self._spent, self._cost = 0.0, 0.0  # seconds of the fits that have ended, and their cost
         self._begun = Counter[str]()  # fits of each candidate
         self._seconds_of: dict[str, list[float]] = {}  # of the fits of each candidate that have ended
-        self._reasons: dict[str, str | None] = {}  # why each candidate is passed over; None if it is not
+        self._reasons: dict[str, str | None] = {}  # why each candidate is skipped; None if it is not
 
-    def admit(self, candidate: Candidate[Any]) -> None:
+    def admit(self, candidate: Timed) -> None:
         """Raise `NoTimeError` if a candidate's fit should not begin."""
         if self._end is None:
             return
@@ -54,10 +68,10 @@ class TimeLimit:
         if reason is not None:
             raise NoTimeError(reason)
 
-    def note(self, candidate: Candidate[Any], seconds: float) -> None:
+    def note(self, candidate: Timed, seconds: float) -> None:
         """Record the seconds of one of a candidate's fits."""
         with self._lock:
-            if candidate.cost:  # one without cost does not tell how long others take
+            if candidate.cost:  # a candidate without cost does not tell how long others take
                 self._spent += seconds
                 self._cost += candidate.cost / len(candidate.fits)
             self._seconds_of.setdefault(candidate.name, []).append(seconds)
@@ -68,8 +82,8 @@ class TimeLimit:
             return on_round
         end = self._end
 
-        def checked(this: Any) -> None:
-            on_round(this)
+        def checked(ended: Any) -> None:
+            on_round(ended)
             if monotonic() > end:
                 raise NoTimeError(self._ended)
 
@@ -86,7 +100,7 @@ class TimeLimit:
         needed = cost * self._spent / self._cost / self._n_threads if self._cost else 0.0
         return None if needed <= left else f"it would take about {needed:.3g} s, and {left:.3g} s were left"
 
-    def _overrun(self, candidate: Candidate[Any], left: float) -> str | None:
+    def _overrun(self, candidate: Timed, left: float) -> str | None:
         """Return why the fits of a candidate under way do not fit into the seconds left; None if they do."""
         if left <= 0:
             return self._ended

@@ -25,11 +25,11 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from rankwright.base.arrays import Doubles
-    from rankwright.training.boosting.loop import WeightedModel
     from rankwright.training.fit_task import FitTask
     from rankwright.training.history import History
     from rankwright.training.monitor import Monitor
     from rankwright.training.training_set import TrainingSet
+    from rankwright.training.weak_model import WeightedModel
 
 Shape = HammingTree | DecisionProduct
 MOST_TERMS = 16

@@ -14,7 +14,7 @@ from rankwright.data.ranking import Ranking
 from rankwright.metrics.gain import NDCG
 from rankwright.models.feature import FeatureScorer
 from rankwright.models.linear import LinearScorer
-from rankwright.rankers.parameters.checks import Flag, Integer, OneOf, require_metric_range
+from rankwright.rankers.parameters.checks import Flag, Integer, OneOf
 from rankwright.rankers.parameters.declaration import MetricParameter, parameter
 from rankwright.rankers.parameters.search_space import Choices
 from rankwright.rankers.parameters.shared_parameters import (
@@ -23,12 +23,11 @@ from rankwright.rankers.parameters.shared_parameters import (
     RandomParameters,
     StoppingParameters,
 )
-from rankwright.rankers.ranker import Ranker
+from rankwright.rankers.ranker import Ranker, require_metric_range
 from rankwright.training.boosting.loop import boost, weighted_trees
-from rankwright.training.learners.best_feature import BestFeature, LeastLossFeature
-from rankwright.training.learners.sampled_learners import DrawnTrees, DrawnVotes
-from rankwright.training.learners.signal import QueryWeights
-from rankwright.training.training_set import QueryLabels
+from rankwright.training.learners.query_learners import BestFeature, DrawnTrees, DrawnVotes, LeastLossFeature
+from rankwright.training.learners.signal import QueryWeights, WeakLearner
+from rankwright.training.training_set import QueryLabels, TrainingSet
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -38,11 +37,9 @@ if TYPE_CHECKING:
     from rankwright.metrics.base import Metric
     from rankwright.models.scorer import Scorer
     from rankwright.models.trees import TreeEnsemble
-    from rankwright.training.boosting.loop import WeightedModel
     from rankwright.training.fit_task import FitTask
     from rankwright.training.history import History
-    from rankwright.training.learners.signal import WeakLearner
-    from rankwright.training.training_set import TrainingSet
+    from rankwright.training.weak_model import WeightedModel
 
 CHOICES = {"loss": LeastLossFeature, "measure": BestFeature}
 
@@ -227,7 +224,7 @@ def _queries_that_count(train: TrainingSet, metric: Metric, n_threads: int, *, a
     """Return the training set with the informative queries, or with all that the metric has a value for."""
     y, groups = train.data.y, train.data.groups
     rankings = (Ranking.of(scores, groups, n_jobs=n_threads) for scores in (y, -y))
-    best, worst = (metric.per_query_with_empty(y, one, n_jobs=n_threads) for one in rankings)
+    best, worst = (metric.per_query_with_empty(y, ranking, n_jobs=n_threads) for ranking in rankings)
     informative = best > worst  # never true of an empty query's NaN
     if not informative.any():
         raise InputError(f"There is nothing to learn: every ranking of every query has the same {metric}.")

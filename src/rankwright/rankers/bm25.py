@@ -6,14 +6,12 @@ from typing import TYPE_CHECKING, ClassVar
 
 from rankwright.rankers.parameters.checks import Flag, OneOf, Real
 from rankwright.rankers.parameters.declaration import parameter
-from rankwright.rankers.shared.retrieval_ranker import WEIGHT, RetrievalRanker
-from rankwright.rankers.shared.settings_search import Axis
+from rankwright.rankers.shared.retrieval_ranker import WEIGHT, Axis, RetrievalRanker, Setting
 from rankwright.text.retrieval import BM25, METHODS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from rankwright.rankers.shared.settings_search import Setting
 
 # The usual values come first: of settings with equal values the first is kept.
 K1 = Axis((1.2, 0.6, 2.4, 0.3, 4.8), 0.01, 100.0, step=2.0, log=True)
@@ -44,9 +42,7 @@ class BM25Ranker(RetrievalRanker):
         OneOf(METHODS), "Formula of the inverse document frequency; see `rankwright.text.BM25`.", default="lucene"
     )
     tune_weights: bool = parameter(
-        Flag(),
-        "Whether the weights of fields are tuned too. False: those of the index.",
-        default=False,
+        Flag(), "Whether the weights of fields are tuned too. False: those of the index.", default=False
     )
 
     def _searches(self, fields: Mapping[str, float]) -> Iterator[Mapping[str, Axis]]:

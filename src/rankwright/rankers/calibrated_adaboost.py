@@ -19,7 +19,7 @@ from rankwright.ensembling.mixtures import (
 from rankwright.ensembling.pool import Candidate, Judge, Member, Pool, ranker_candidate
 from rankwright.ensembling.weights import KEPT_WEIGHT, exponential_weights
 from rankwright.metrics.gain import NDCG
-from rankwright.rankers.adaboost_mh import MOST_TERMS, ClassBoosting, as_class_trees, votes_oppositely
+from rankwright.rankers.adaboost_mh import MOST_TERMS, ClassBoosting, Shape, as_class_trees, votes_oppositely
 from rankwright.rankers.catalogue import read_ranker
 from rankwright.rankers.parameters.checks import Flag, Fraction, Integer, ListOf, OneOf, Real, Value
 from rankwright.rankers.parameters.declaration import MetricParameter, Spelled, fitted, parameter
@@ -37,9 +37,13 @@ from rankwright.rankers.shared.calibrated_classifiers import (
     weighted_members,
     with_shared_trees,
 )
-from rankwright.training.calibration.calibrations import CALIBRATIONS, USED_BY, named_calibrations
-from rankwright.training.calibration.regression import REGRESSIONS
-from rankwright.training.calibration.sigmoid import CLASS_PROBABILITY
+from rankwright.training.calibration.calibrations import (
+    CALIBRATIONS,
+    CLASS_PROBABILITY,
+    REGRESSIONS,
+    USED_BY,
+    named_calibrations,
+)
 from rankwright.training.history import History, Round
 from rankwright.training.learners.class_learners import DecisionProduct, HammingTree
 from rankwright.training.monitor import Monitor
@@ -50,7 +54,6 @@ if TYPE_CHECKING:
 
     from rankwright.base.arrays import Doubles
     from rankwright.models.scorer import Scorer
-    from rankwright.rankers.adaboost_mh import Shape
     from rankwright.training.fit_task import FitTask
     from rankwright.training.training_set import TrainingSet
 
@@ -185,7 +188,7 @@ class CalibratedAdaBoost(ClassBoostingParameters, RandomParameters, Ranker):
         pool, history = self._fill_pool(train, judge, task)
         mixture = self._mix(pool.members, judge).pruned(self.kept_weight)
         self.pool_ = weighted_members(mixture)
-        self.pool_scores_ = np.stack([one.scores for one in mixture.members]) if self.keep_scores else None
+        self.pool_scores_ = np.stack([member.scores for member in mixture.members]) if self.keep_scores else None
         return self._join_companions(with_shared_trees(mixture), companions), history
 
     def _judge(self, task: FitTask) -> tuple[TrainingSet, Judge | None]:
@@ -208,7 +211,7 @@ class CalibratedAdaBoost(ClassBoostingParameters, RandomParameters, Ranker):
     def _fit_companions(self, train: TrainingSet, n_threads: int) -> Pool[Member]:
         """Return the other rankers, standardised within the query; Ctrl-C here ends the whole fit."""
         pool: Pool[Member] = Pool()
-        candidates = [ranker_candidate(one, train, scale=within_query) for one in self.companions]
+        candidates = [ranker_candidate(ranker, train, scale=within_query) for ranker in self.companions]
         pool.fill(candidates, n_jobs=n_threads)
         if pool.interrupted:
             raise KeyboardInterrupt
@@ -237,7 +240,7 @@ class CalibratedAdaBoost(ClassBoostingParameters, RandomParameters, Ranker):
             if task.on_round is not None:
                 task.on_round(rounds[-1])
 
-        candidates = [self._candidate(one, level) for one in learners]
+        candidates = [self._candidate(learner, level) for learner in learners]
         pool.fill(candidates, n_jobs=task.n_threads, on_joined=joined)
         if pool.interrupted:
             warnings.warn(f"Interrupted after {len(rounds)} of {len(learners)} base learners.", stacklevel=4)
@@ -306,8 +309,8 @@ class CalibratedAdaBoost(ClassBoostingParameters, RandomParameters, Ranker):
             return Mixture(members, weights, exponent=self.exponents[0])
         pools = [members]
         if self.pool_rounds == "one":
-            numbers = sorted({one.n_rounds for one in members})
-            pools = [[one for one in members if one.n_rounds == n_rounds] for n_rounds in numbers]
+            numbers = sorted({member.n_rounds for member in members})
+            pools = [[member for member in members if member.n_rounds == number] for number in numbers]
         return best_mixture([exponential_mixture(pool, judge, exponents=self.exponents) for pool in pools])
 
     def _check_together(self) -> None:

@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, Any
 from rankwright.base.errors import InputError
 from rankwright.base.wording import nearest
 from rankwright.rankers.parameters.checks import Flag, read_json
-from rankwright.rankers.parameters.declaration import require_known
+from rankwright.rankers.parameters.declaration import Parameter, require_known
 
 if TYPE_CHECKING:
-    from rankwright.rankers.parameters.declaration import Parameter
     from rankwright.rankers.ranker import Ranker
 
 
@@ -24,24 +23,24 @@ def known_rankers() -> dict[str, type[Ranker]]:
     from rankwright.rankers.ranker import Ranker
 
     public = (getattr(rankwright, name) for name in dir(rankwright))
-    return {one.name: one for one in public if inspect.isclass(one) and issubclass(one, Ranker)}
+    return {kind.name: kind for kind in public if inspect.isclass(kind) and issubclass(kind, Ranker)}
 
 
 def find_ranker(name: str) -> type[Ranker]:
     """Return the class of the ranker of that name; case, hyphens, underscores and dots do not matter.
 
-    A ranker is found by the name of its class, so that no other ranker is imported. Only for another name, such as
-    `auto`, are the names of all rankers compared.
+    The name of its class finds a ranker without importing any other. Another name, such as `auto`, is compared
+    with the names of all rankers.
     """
     import rankwright
     from rankwright.rankers.ranker import Ranker
 
-    public = {_bare(one): one for one in dir(rankwright)}
-    found = getattr(rankwright, public.get(_bare(name), ""), None)
-    if inspect.isclass(found) and issubclass(found, Ranker):
-        return found
+    public = {_bare(attribute): attribute for attribute in dir(rankwright)}
+    match = getattr(rankwright, public.get(_bare(name), ""), None)
+    if inspect.isclass(match) and issubclass(match, Ranker):
+        return match
     known = known_rankers()
-    by_name = {_bare(one): kind for one, kind in known.items()}
+    by_name = {_bare(known_name): kind for known_name, kind in known.items()}
     if _bare(name) not in by_name:
         raise InputError(f"There is no ranker {name!r}{nearest(name.lower(), known)}")
     return by_name[_bare(name)]
@@ -56,7 +55,7 @@ def make_ranker(name: str, /, *, as_printed: bool | str = False, **parameters: A
     """
     kind = find_ranker(name)
     require_known(kind, parameters)
-    checked = {one: _checked(kind.declared[one], given) for one, given in parameters.items()}
+    checked = {key: _checked(kind.declared[key], given) for key, given in parameters.items()}
     return kind.as_printed(**checked) if Flag().take("as_printed", as_printed) else kind(**checked)
 
 
@@ -70,7 +69,8 @@ def read_ranker(given: Any) -> Any:
         return make_ranker(given) if isinstance(given, str) else given
     if not isinstance(value.get("ranker"), str):
         raise InputError(f'A ranker is spelled {{"ranker": "mart", "rounds": 50}}, not {json.dumps(value)}.')
-    return make_ranker(value["ranker"], **{name: one for name, one in value.items() if name != "ranker"})
+    parameters = {name: item for name, item in value.items() if name != "ranker"}
+    return make_ranker(value["ranker"], **parameters)
 
 
 def as_ranker(given: Any) -> Ranker:
@@ -79,8 +79,8 @@ def as_ranker(given: Any) -> Ranker:
 
     ranker = read_ranker(given)
     if not isinstance(ranker, Ranker):
-        found = f"the class {given.__name__}" if inspect.isclass(given) else type(given).__name__
-        raise InputError(f"Give a ranker, such as LambdaMART() or 'lambdamart', not {found}.")
+        kind = f"the class {given.__name__}" if inspect.isclass(given) else type(given).__name__
+        raise InputError(f"Give a ranker, such as LambdaMART() or 'lambdamart', not {kind}.")
     return ranker
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -16,8 +16,8 @@ from rankwright.rankers.parameters.shared_parameters import ThresholdParameters
 from rankwright.rankers.shared.exact_step import ExactStep, ExactSteps
 from rankwright.rankers.shared.lambdas import LambdaGradients, LambdaParameters
 from rankwright.rankers.shared.tree_ranker import TreeRanker
-from rankwright.training.learners.signal import Gradients
-from rankwright.training.learners.tree import FINE_LEVELS, LeastSquaresTrees, TreeLearner
+from rankwright.training.learners.signal import Gradients, WeakLearner
+from rankwright.training.learners.tree import FINE_LEVELS, LeastSquaresTrees, TreeLearner, TreeLimits
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -26,12 +26,10 @@ if TYPE_CHECKING:
 
     from rankwright.base.arrays import Doubles
     from rankwright.metrics.base import Metric
-    from rankwright.training.boosting.loop import WeightedModel
-    from rankwright.training.boosting.rule import Rule
+    from rankwright.training.boosting.loop import Rule
     from rankwright.training.fit_task import FitTask
-    from rankwright.training.learners.signal import WeakLearner
-    from rankwright.training.learners.tree import TreeLimits
     from rankwright.training.monitor import Monitor
+    from rankwright.training.weak_model import WeightedModel
 
 
 @dataclass(frozen=True)
@@ -154,7 +152,7 @@ class LambdaMART(ThresholdParameters, LambdaParameters, TreeRanker):
         limits = super()._limits(task)
         if self.split_by == "newton":
             return limits
-        return replace(limits, min_hessian=0.0, l2=0.0, levels=FINE_LEVELS)
+        return limits._replace(min_hessian=0.0, l2=0.0, levels=FINE_LEVELS)
 
     def _check_together(self) -> None:
         super()._check_together()

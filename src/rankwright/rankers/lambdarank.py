@@ -10,7 +10,7 @@ from rankwright.base.errors import InputError
 from rankwright.metrics.gain import NDCG
 from rankwright.rankers.parameters.declaration import MetricParameter, parameter
 from rankwright.rankers.shared.lambdas import LambdaParameters
-from rankwright.rankers.shared.network_ranker import NetworkRanker
+from rankwright.rankers.shared.scaled_rankers import NetworkRanker
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -58,5 +58,5 @@ class LambdaRank(LambdaParameters, NetworkRanker):
 
 def _small_scores(labels: Doubles) -> Doubles:
     """Return scores below 1 in the order of the labels; large differences would leave no gradients."""
-    levels, place = np.unique(labels, return_inverse=True)
-    return np.asarray(place / len(levels))
+    levels, level_of_row = np.unique(labels, return_inverse=True)
+    return np.asarray(level_of_row / len(levels))

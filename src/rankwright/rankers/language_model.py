@@ -7,15 +7,12 @@ from typing import TYPE_CHECKING, ClassVar
 from rankwright.base.errors import InputError
 from rankwright.rankers.parameters.checks import OneOf, Real
 from rankwright.rankers.parameters.declaration import parameter
-from rankwright.rankers.shared.retrieval_ranker import RetrievalRanker
-from rankwright.rankers.shared.settings_search import Axis
-from rankwright.text.retrieval import AbsoluteDiscounting, Dirichlet, JelinekMercer
+from rankwright.rankers.shared.retrieval_ranker import Axis, RetrievalRanker, Setting
+from rankwright.text.retrieval import AbsoluteDiscounting, Dirichlet, JelinekMercer, RetrievalModel
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from rankwright.rankers.shared.settings_search import Setting
-    from rankwright.text.retrieval import RetrievalModel
 
 OWN_PARAMETER = {"dirichlet": "mu", "jelinek-mercer": "mixture", "absolute-discounting": "delta"}
 SMOOTHINGS = tuple(OWN_PARAMETER)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from rankwright import _native
 from rankwright.rankers.parameters.declaration import parameter
-from rankwright.rankers.shared.network_ranker import NetworkRanker
+from rankwright.rankers.shared.scaled_rankers import NetworkRanker
 
 if TYPE_CHECKING:
     from rankwright.metrics.protocols import Pull

@@ -32,7 +32,6 @@ class LeastSquaresRule:
     learning_rate: float
 
     def first_signal(self, scores: Doubles) -> Gradients:
-        """Return the residuals of the initial scores."""
         return self.signal(scores)
 
     def signal(self, scores: Doubles) -> Gradients:

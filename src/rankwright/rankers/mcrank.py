@@ -15,7 +15,7 @@ from rankwright.rankers.parameters.declaration import fixed, parameter
 from rankwright.rankers.parameters.search_space import Choices
 from rankwright.rankers.shared.tree_ranker import TreeRanker
 from rankwright.training.learners.class_trees import ClassTreeLearner, TreePerClass
-from rankwright.training.learners.signal import Gradients
+from rankwright.training.learners.signal import Gradients, WeakLearner
 from rankwright.training.learners.tree import TreeLearner
 
 if TYPE_CHECKING:
@@ -25,12 +25,11 @@ if TYPE_CHECKING:
 
     from rankwright.base.arrays import Doubles
     from rankwright.models.scorer import Scorer
-    from rankwright.training.boosting.loop import WeightedModel
     from rankwright.training.fit_task import FitTask
-    from rankwright.training.learners.signal import WeakLearner
     from rankwright.training.training_set import TrainingSet
+    from rankwright.training.weak_model import WeightedModel
 
-LINKS = {one.value: one for one in ClassLink}
+LINKS = {link.value: link for link in ClassLink}
 
 
 @dataclass(frozen=True)
@@ -47,7 +46,6 @@ class ClassRule:
     learning_rate: float
 
     def first_signal(self, scores: Doubles) -> Gradients:
-        """Return the residuals before the first round."""
         return self.signal(scores)
 
     def signal(self, scores: Doubles) -> Gradients:
@@ -112,13 +110,13 @@ class McRank(TreeRanker):
     )  # trees with several values per leaf always search at full resolution
 
     def _rule(self, task: FitTask) -> ClassRule:
-        levels, place = np.unique(task.train.labels.y, return_inverse=True)
+        levels, level_of_row = np.unique(task.train.labels.y, return_inverse=True)
         _require_few(len(levels))
         link = LINKS[self.classes]
         if link is ClassLink.MULTICLASS:
-            targets = place == np.arange(len(levels))[:, None]
+            targets = level_of_row == np.arange(len(levels))[:, None]
         else:
-            targets = place >= np.arange(1, len(levels))[:, None]
+            targets = level_of_row >= np.arange(1, len(levels))[:, None]
         return ClassRule(targets.astype(np.float64), link, task.weights, self.learning_rate)
 
     def _learner(self, task: FitTask, monotone: NDArray[np.int8]) -> WeakLearner[Gradients]:
@@ -130,7 +128,7 @@ class McRank(TreeRanker):
         """Return F_ik = 0."""
         return np.zeros((LINKS[self.classes].n_classes(len(self._levels(task.train))), len(task.train)))
 
-    def _watched(self, task: FitTask) -> dict[str, Any]:
+    def _monitor_options(self, task: FitTask) -> dict[str, Any]:
         levels, link = self._levels(task.train), LINKS[self.classes]
         return {"read": lambda scores: link.relevance(scores, levels)}
 
@@ -147,9 +145,9 @@ class McRank(TreeRanker):
             return labels
         gains = Gain.EXPONENTIAL(labels)
         if not (np.diff(gains) > 0).all():
-            place = int(np.diff(gains).argmin())
+            lower = int(np.diff(gains).argmin())
             raise InputError(
-                f"The labels {labels[place]:g} and {labels[place + 1]:g} have the same gain; "
+                f"The labels {labels[lower]:g} and {labels[lower + 1]:g} have the same gain; "
                 "use relevance='labels'."
             )
         return gains

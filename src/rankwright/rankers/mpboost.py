@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from rankwright.base.arrays import Doubles
     from rankwright.training.fit_task import FitTask
-    from rankwright.training.learners.pair_signal import Pairs, PairSignal, Strength
+    from rankwright.training.learners.pair_signal import LabelPairs, PairSignal, Strength
 
 
 TINY = 1e-9  # relative to the sum of all pairs' weights, 1; avoids division by zero in a leaf without pairs
@@ -44,7 +44,7 @@ class MPBoostRule:
     """Weights pairs by the exponential loss with directed distances (Algorithm 1 of the paper)."""
 
     remedy: ClassVar[str] = "use a lower learning_rate"
-    pairs: Pairs
+    pairs: LabelPairs
     learning_rate: float
 
     def first_signal(self, scores: Doubles) -> PairSignal:
@@ -127,7 +127,7 @@ class MPBoost(ShrinkageParameters, PairRanker):
         _check_distance(self.distance, labels)
         return self.distance.between
 
-    def _rule(self, pairs: Pairs) -> MPBoostRule:
+    def _rule(self, pairs: LabelPairs) -> MPBoostRule:
         return MPBoostRule(pairs, self.learning_rate)
 
     def _learner(self, task: FitTask) -> StumpLearner | TreeLearner:

@@ -13,16 +13,13 @@ from rankwright.data.ranking import Ranking
 from rankwright.metrics.gain import NDCG
 from rankwright.metrics.relevance import AP
 from rankwright.rankers.catalogue import read_ranker
-from rankwright.rankers.parameters.checks import Flag, Value, require_metric_range
+from rankwright.rankers.parameters.checks import Flag, Value
 from rankwright.rankers.parameters.declaration import MetricParameter, Spelled, parameter
 from rankwright.rankers.parameters.search_space import Choices, Range
 from rankwright.rankers.parameters.shared_parameters import MarginLossParameters, StoppingParameters
-from rankwright.rankers.ranker import Ranker
-from rankwright.rankers.shared.interchange import CLOSE
-from rankwright.rankers.shared.margin_ranker import MarginRanker, ScaledQueries
-from rankwright.rankers.shared.permutations import Permutations
-from rankwright.training.margins.cutting_planes import cutting_planes
-from rankwright.training.margins.newton import newton_steps
+from rankwright.rankers.ranker import Ranker, require_metric_range
+from rankwright.rankers.shared.permutations import CLOSE, Permutations
+from rankwright.rankers.shared.scaled_rankers import MarginRanker, ScaledQueries
 from rankwright.training.margins.pair_hinge import MarginPairs
 
 if TYPE_CHECKING:
@@ -191,14 +188,10 @@ class PermuRank(StoppingParameters, MarginLossParameters, MarginRanker):
 
     def _separate(self, pairs: MarginPairs, start: Doubles) -> Doubles:
         """Return the w that minimises 1/2 |w|^2 + C times the loss, starting from the last round's w."""
-        if self.loss == "hinge":
-            solutions = cutting_planes(pairs.hinge, start, self.C)
-        else:
-            solutions = newton_steps(pairs.squared_hinge, start, self.C)
-        for found in islice(solutions, STEPS):
-            if found.gap <= TOLERANCE:
+        for solution in islice(pairs.solutions(self.loss, start, self.C), STEPS):
+            if solution.gap <= TOLERANCE:
                 break
-        return found.weights
+        return solution.weights
 
     def _informative(self, judged: QueryLabels) -> NDArray[np.bool_]:
         """Return which queries have rankings of different metric values."""

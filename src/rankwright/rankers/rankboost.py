@@ -14,7 +14,7 @@ from rankwright.rankers.parameters.declaration import MetricParameter, parameter
 from rankwright.rankers.parameters.search_space import Choices
 from rankwright.rankers.parameters.shared_parameters import DIRECTIONS, DirectionParameters
 from rankwright.rankers.shared.pair_ranker import PairRanker
-from rankwright.training.learners.pair_signal import Pairs, PairSignal, equal_strength
+from rankwright.training.learners.pair_signal import LabelPairs, PairSignal, equal_strength
 from rankwright.training.learners.signal import half_log_odds
 from rankwright.training.learners.stump import NOTHING, MetricVoteLearner, VoteLearner
 
@@ -29,7 +29,7 @@ class RankBoostRule:
     """Weights pairs by the exponential loss of the ensemble (figure 1 of the paper)."""
 
     remedy: ClassVar[str] = "use fewer rounds"
-    pairs: Pairs
+    pairs: LabelPairs
 
     def first_signal(self, scores: Doubles) -> PairSignal:
         """D_1: the same weight for every pair, or the same total weight for every query."""
@@ -85,7 +85,7 @@ class RankBoost(DirectionParameters, PairRanker):
     def _strength(self, _labels: Doubles) -> Strength:
         return equal_strength
 
-    def _rule(self, pairs: Pairs) -> RankBoostRule:
+    def _rule(self, pairs: LabelPairs) -> RankBoostRule:
         return RankBoostRule(pairs)
 
     def _learner(self, task: FitTask) -> VoteLearner:

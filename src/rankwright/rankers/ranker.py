@@ -17,13 +17,10 @@ from rankwright.metrics.gain import NDCG
 from rankwright.metrics.parse import as_metric
 from rankwright.rankers.parameters.checks import Jobs, Value
 from rankwright.rankers.parameters.declaration import MetricParameter, Parameters, fitted, parameter
-from rankwright.rankers.parameters.other_names import refuse_arguments
 from rankwright.rankers.shared.importances import Importances, by_name, feature_importances, sample_for_importances
 from rankwright.rankers.sklearn.estimator import Estimator
-from rankwright.rankers.sklearn.routing import require_routing
-from rankwright.reports.charts.notebook import bundle
-from rankwright.training.fit_task import FitTask
-from rankwright.training.input_checks import (
+from rankwright.training.fit_task import (
+    FitTask,
     as_training_set,
     checked_train,
     checked_validation,
@@ -43,6 +40,8 @@ if TYPE_CHECKING:
     from rankwright.models.scorer import Scorer
     from rankwright.training.history import History, Round
 
+ROUNDING = 1e-9  # how far rounding may take a metric out of its range
+
 
 class Ranker(Parameters, Estimator, ABC):
     """A scikit-learn estimator that learns to rank the documents of queries.
@@ -55,7 +54,7 @@ class Ranker(Parameters, Estimator, ABC):
     needs_text: ClassVar[bool] = False
     """Whether documents must be `TextRankingData`, which know the text that they stand for."""
     printed: ClassVar[Mapping[str, Any]] = {}
-    """The parameters, other than the defaults, with which this is the algorithm that its paper prints."""
+    """The parameters, other than the defaults, that make this the algorithm that its paper prints."""
 
     metric: MetricParameter = parameter(
         Value(Metric, "NDCG(k=10)", as_metric, "a metric such as ndcg@10"),
@@ -147,7 +146,7 @@ class Ranker(Parameters, Estimator, ABC):
         return self
 
     def _fit_once_or_twice(self, task: FitTask, *, refit: bool) -> tuple[FitTask, Scorer, History]:
-        """Return the last task, and what it taught."""
+        """Return the last task, with its model and history."""
         model, history = self._fit(task)
         if not refit or not history.best_round or history.interrupted:
             return task, model, history
@@ -227,15 +226,10 @@ class Ranker(Parameters, Estimator, ABC):
         return by_name(self.feature_importances_, self.model_.feature_names)
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
-        """Return the parameters and, after a fit, a card of the model and the learning curve for a notebook."""
-        if not self.__sklearn_is_fitted__():
-            return bundle(repr(self), html=self._repr_html_())
-        html = self._repr_html_() + self.model_._repr_mimebundle_()["text/html"]
-        return bundle(repr(self), html=html, chart=lambda: self.history_.chart(str(self.metric)))
-
-    def __sklearn_clone__(self) -> Self:
-        require_routing(type(self).__name__)
-        return super().__sklearn_clone__()
+        """Return the parameters and, after a fit, what a notebook shows of the model and of its rounds."""
+        parts = (self.model_, self.history_) if self.__sklearn_is_fitted__() else ()
+        shown = [part._repr_mimebundle_()["text/html"] for part in parts]
+        return {"text/plain": repr(self), "text/html": "".join([self._repr_html_(), *shown])}
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "model_")
@@ -257,6 +251,8 @@ class Ranker(Parameters, Estimator, ABC):
     def _refuse(self, method: Callable[..., Any], unknown: Mapping[str, Any]) -> None:
         """Refuse keyword arguments that a method does not have."""
         if unknown:
+            from rankwright.rankers.parameters.other_names import refuse_arguments  # for mistakes only
+
             known = list(inspect.signature(method).parameters)[:-1]  # without **unknown
             refuse_arguments(type(self).__name__, method.__name__, unknown, known=known, declared=self.declared)
 
@@ -283,3 +279,12 @@ def _plain(value: Any) -> Any:
     if isinstance(value, np.generic):
         value = value.item()
     return value if isinstance(value, str | int | float | bool | None) else str(value)
+
+
+def require_metric_range(ranker: str, metric: Metric, worst: Doubles, best: Doubles, *, least: float) -> None:
+    """Refuse a metric that leaves the range from `least` to 1 on the worst or best ranking of a query."""
+    lowest, highest = worst.min(), best.max()
+    if lowest < least - ROUNDING or highest > 1.0 + ROUNDING:
+        raise InputError(
+            f"{ranker} needs a metric between {least:g} and 1; {metric} is {lowest:g} to {highest:g} here."
+        )

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from rankwright.rankers.parameters.declaration import parameter
 from rankwright.rankers.shared.lambdas import LambdaGradients
-from rankwright.rankers.shared.network_ranker import NetworkRanker
+from rankwright.rankers.shared.scaled_rankers import NetworkRanker
 from rankwright.training.learners.pair_signal import count_pairs
 
 if TYPE_CHECKING:

@@ -11,10 +11,8 @@ from rankwright.rankers.parameters.checks import OneOf
 from rankwright.rankers.parameters.declaration import MetricParameter, parameter
 from rankwright.rankers.parameters.search_space import Choices
 from rankwright.rankers.parameters.shared_parameters import MarginLossParameters, SolverParameters
-from rankwright.rankers.shared.margin_ranker import MarginRanker, ScaledQueries
+from rankwright.rankers.shared.scaled_rankers import MarginRanker, ScaledQueries
 from rankwright.training.learners.pair_signal import count_pairs
-from rankwright.training.margins.cutting_planes import cutting_planes
-from rankwright.training.margins.newton import newton_steps
 from rankwright.training.margins.pair_hinge import MarginPairs
 
 if TYPE_CHECKING:
@@ -48,11 +46,7 @@ class RankSVM(MarginLossParameters, SolverParameters, MarginRanker):
     def _fit(self, task: FitTask) -> tuple[Scorer, History]:
         queries = ScaledQueries.of(task.train, self.scaling, informative=lambda judged: judged.varied)
         pairs = self._pairs(queries, task)
-        start = np.zeros(task.train.n_features)
-        if self.loss == "hinge":
-            solutions = cutting_planes(pairs.hinge, start, self.C)
-        else:
-            solutions = newton_steps(pairs.squared_hinge, start, self.C)
+        solutions = pairs.solutions(self.loss, np.zeros(task.train.n_features), self.C)
         return self._converged(solutions, queries, task, tolerance=self.tolerance, most=self.max_iterations)
 
     def _pairs(self, queries: ScaledQueries, task: FitTask) -> MarginPairs:

@@ -14,9 +14,8 @@ from rankwright.metrics.relevance import AP
 from rankwright.rankers.parameters.checks import Real
 from rankwright.rankers.parameters.declaration import MetricParameter, parameter
 from rankwright.rankers.parameters.shared_parameters import SolverParameters
-from rankwright.rankers.shared.margin_ranker import MarginRanker, ScaledQueries
-from rankwright.training.margins.cutting_planes import Plane, cutting_planes
-from rankwright.training.margins.solution import finite
+from rankwright.rankers.shared.scaled_rankers import MarginRanker, ScaledQueries
+from rankwright.training.margins.solvers import Plane, cutting_planes, finite
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -27,9 +27,11 @@ class BinnedFeatures:
 
     Bin `b` of a feature holds the values with `edges[b - 1] < value <= edges[b]`; missing values have their own
     bin. If a feature has few distinct values each has its own bin, otherwise bins hold about equally many values.
+    `sources` has the feature that each column of codes was made of.
     """
 
     matrix: _native.BinnedMatrix
+    sources: NDArray[np.int64]
 
     @classmethod
     def of(
@@ -53,7 +55,27 @@ class BinnedFeatures:
         threads = resolve_threads(n_jobs)
         sample = rows[_sample(len(rows), sample_rows, seed)]
         edges = _native.find_all_edges(X, sample, max_bins, threads)
-        return cls(_native.encode(X, rows, edges, coarse, threads))
+        return cls(_native.encode(X, rows, edges, coarse, threads), np.arange(X.shape[1]))
+
+    @classmethod
+    def exact(
+        cls, X: NDArray[np.float32], rows: NDArray[np.int64], *, n_jobs: int | None = None
+    ) -> BinnedFeatures:
+        """Bin the given rows, in that order, with an edge between any two values.
+
+        A feature of many values has several columns, each with other edges; the values below and above them share
+        the first and the last bin. Memory grows with the number of distinct values.
+        """
+        edges, sources = [], []
+        for feature, column in enumerate(X[rows].T):
+            own = _edges(column)
+            parts = [own[first : first + EDGES] for first in range(0, len(own), EDGES)] or [own]
+            edges += [part.tolist() for part in parts]
+            sources += [feature] * len(parts)
+        _require_memory(len(sources) * (X.itemsize * len(X) + len(rows)))
+        wide = np.ascontiguousarray(X[:, sources])
+        codes = _native.encode(wide, rows, edges, False, resolve_threads(n_jobs))
+        return cls(codes, np.array(sources, dtype=np.int64))
 
     @property
     def n_rows(self) -> int:
@@ -68,57 +90,15 @@ class BinnedFeatures:
     @property
     def n_sources(self) -> int:
         """Number of features that the columns were made of."""
-        return self.n_features
+        return int(self.sources.max(initial=-1)) + 1
 
     def source(self, column: int) -> int:
         """Return the feature that a column was made of."""
-        return column
-
-    def source_of_columns(self) -> NDArray[np.int64]:
-        """Return the feature that each column was made of."""
-        return np.arange(self.n_features)
-
-
-@dataclass(frozen=True, eq=False)
-class ExactFeatures(BinnedFeatures):
-    """Bin codes with an edge between any two values: a feature of many values has several columns.
-
-    Each of its columns has other edges; the values below and above them share the first and the last bin.
-    """
-
-    sources: tuple[int, ...]
-
-    @classmethod
-    def of_all_values(
-        cls, X: NDArray[np.float32], rows: NDArray[np.int64], *, n_jobs: int | None = None
-    ) -> ExactFeatures:
-        """Encode the given rows, in that order; memory grows with the number of distinct values."""
-        edges, sources = [], []
-        for feature, column in enumerate(X[rows].T):
-            own = _edges(column)
-            parts = [own[first : first + EDGES] for first in range(0, len(own), EDGES)] or [own]
-            edges += [part.tolist() for part in parts]
-            sources += [feature] * len(parts)
-        _require_memory(len(sources) * (X.itemsize * len(X) + len(rows)))
-        wide = np.ascontiguousarray(X[:, sources])
-        return cls(_native.encode(wide, rows, edges, False, resolve_threads(n_jobs)), tuple(sources))
-
-    @property
-    def n_sources(self) -> int:
-        """Number of features that the columns were made of."""
-        return self.sources[-1] + 1
-
-    def source(self, column: int) -> int:
-        """Return the feature that a column was made of."""
-        return self.sources[column]
-
-    def source_of_columns(self) -> NDArray[np.int64]:
-        """Return the feature that each column was made of."""
-        return np.array(self.sources, dtype=np.int64)
+        return int(self.sources[column])
 
 
 def count_exact_codes(X: NDArray[np.float32]) -> int:
-    """Return the number of codes of `ExactFeatures`, one byte each."""
+    """Return the number of codes of `BinnedFeatures.exact`, one byte each."""
     distinct = np.array([len(np.unique(column[~np.isnan(column)])) for column in X.T], dtype=np.int64)
     return len(X) * int(np.maximum(1, -((1 - distinct) // EDGES)).sum())
 

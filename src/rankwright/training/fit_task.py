@@ -1,26 +1,36 @@
-"""The checked input of a fit, from which rankers read documents, weights and start scores."""
+"""The input of a fit: its checks, and the task from which rankers read documents, weights and start scores."""
 
 from __future__ import annotations
 
+from collections.abc import Sized
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rankwright.base.errors import InputError, parameter
+from rankwright.data.dataset import Documents, RankingData
+from rankwright.data.input_arrays import checked_numbers
 from rankwright.data.splitting import concat
+from rankwright.models.fitted import scorer_of
 from rankwright.training.monitor import Monitor
-from rankwright.training.training_set import TrainingSet
+from rankwright.training.training_set import QueryLabels, TrainingSet
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
+
+    from numpy.typing import ArrayLike, NDArray
 
     from rankwright.base.arrays import Doubles
-    from rankwright.data.dataset import RankingData
     from rankwright.data.query_features import QueryFeature
     from rankwright.metrics.base import Metric
     from rankwright.training.history import Round
     from rankwright.training.start import Start
-    from rankwright.training.training_set import QueryLabels
+
+# With more training documents the training metric is computed only for on_round: it takes as long as the lambdas.
+WATCHED_DOCUMENTS = 100_000
+WEIGHTS = (1e-100, 1e100)
+"""The allowed range of the largest weight: sums and squares of weights then neither overflow nor underflow."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,8 +46,6 @@ class FitTask:
         `weights`.
     on_round
         Called with each round as it ends.
-    n_threads
-        Number of threads.
     start
         The model, or scores, that boosting starts from.
     stop_after
@@ -56,6 +64,11 @@ class FitTask:
     def weights(self) -> Doubles | None:
         """One weight per training document in canonical order; None if all weights are equal."""
         return None if self.row_weights is None else self.row_weights[self.train.canonical_rows]
+
+    @property
+    def watched_labels(self) -> QueryLabels | None:
+        """The training labels, if the training metric of every round is to be computed."""
+        return self.train.labels if self.on_round is not None or len(self.train) <= WATCHED_DOCUMENTS else None
 
     @property
     def first_scores(self) -> Doubles:
@@ -107,3 +120,118 @@ class FitTask:
             assert start.validation is not None
             start = replace(start, train=np.concatenate([start.train, start.validation]), validation=None)
         return replace(self, train=TrainingSet(both), validation=None, start=start, stop_after=rounds)
+
+
+def checked_train(X: Any, y: ArrayLike | None, qid: ArrayLike | None, start: Any = None) -> TrainingSet:
+    """Return the arguments of `fit` as a training set; refuse data from which nothing can be learned.
+
+    A model to start from becomes part of the result, so the features are put in its order.
+    """
+    train = as_training_set(X, y, qid, "fit")
+    submodel = scorer_of(start)
+    if submodel is not None and submodel.feature_names is not None:
+        train = train.like(submodel)
+    if len(train) == 0:
+        raise InputError("There are no documents to learn from.")
+    if train.n_features == 0:
+        raise InputError("There are no features to learn from.")
+    if next(_informative_queries(train.data), None) is None:
+        raise InputError("There is nothing to learn: within every query all labels are equal.")
+    if not any(_varies(train.data.X[rows]) for rows in _informative_queries(train.data)):
+        raise InputError(
+            "There is nothing to learn: every feature is constant within every query whose labels differ."
+        )
+    return train
+
+
+def as_training_set(X: Any, y: ArrayLike | None, qid: ArrayLike | None, method: str) -> TrainingSet:
+    """Return the judged documents, given as three arrays or as one object, as a training set."""
+    if isinstance(X, RankingData | TrainingSet) and y is None and qid is None:
+        return TrainingSet.of(X)
+    if isinstance(X, Documents | TrainingSet):
+        raise InputError(
+            f"{method} takes RankingData alone, without y and qid. "
+            "To add labels to Documents, call documents.with_labels(y)."
+        )
+    if y is None or qid is None:
+        raise InputError(
+            f"{method} needs labels and query ids: {method}(X, y, qid) or {method}(data); within scikit-learn "
+            "call sklearn.set_config(enable_metadata_routing=True) and pass qid: "
+            "cross_val_score(..., cv=GroupKFold(), params={'qid': qid, 'groups': qid}), "
+            "GridSearchCV(..., cv=GroupKFold()).fit(X, y, qid=qid, groups=qid)."
+        )
+    _refuse_sizes(qid, len(y) if isinstance(y, Sized) else 0)
+    return TrainingSet(RankingData(X, y, qid, copy=False))  # a call keeps none of its documents
+
+
+def _refuse_sizes(qid: Any, n_documents: int) -> None:
+    """Refuse sizes of queries, which other libraries take, in place of query ids."""
+    sizes = np.asarray(qid) if isinstance(qid, list | tuple | np.ndarray) else np.zeros(0)
+    if sizes.dtype.kind in "iu" and sizes.ndim == 1 and len(sizes) < n_documents == sizes.sum():
+        raise InputError(
+            f"qid must have one query id per document; these {len(sizes)} numbers look like the sizes of queries: "
+            "write qid=np.repeat(np.arange(len(sizes)), sizes)."
+        )
+
+
+def checked_validation(validation: Any, train: RankingData) -> TrainingSet:
+    """Return validation data; refuse other features than those of the training data, and uninformative queries."""
+    prepared = isinstance(validation, RankingData | TrainingSet)
+    if not prepared and not (isinstance(validation, list | tuple) and len(validation) == 3):
+        raise InputError("validation must be RankingData or (X, y, qid).")
+    try:
+        valid = TrainingSet.of(validation if prepared else RankingData(*validation, copy=False)).like(train)
+    except InputError as error:
+        raise InputError(f"In the validation part: {error}") from None
+    if next(_informative_queries(valid.data), None) is None:
+        raise InputError("The validation data cannot choose a round: within every query all labels are equal.")
+    return valid
+
+
+def checked_weights(
+    train: RankingData, by_document: ArrayLike | None, by_query: ArrayLike | None
+) -> Doubles | None:
+    """Return the weight of each document times that of its query; None if there are no weights."""
+    if by_document is None and by_query is None:
+        return None
+    groups, weights = train.groups, np.ones(len(train))
+    if by_document is not None:
+        weights = weights * _checked_numbers("sample_weight", by_document, len(train))
+    if by_query is not None:
+        with np.errstate(over="ignore"):  # refused below
+            weights = weights * _checked_numbers("query_weight", by_query, len(groups))[groups.query_of_row]
+    least, most = WEIGHTS
+    if not least <= weights.max() <= most:
+        raise InputError(
+            f"The largest product of sample_weight and query_weight must be between {least:g} and {most:g}, "
+            f"not {weights.max():g}."
+        )
+    return weights
+
+
+def require_refittable(validation: TrainingSet | None, weights: Doubles | None) -> None:
+    """Refuse to fit again on both parts if there is only one, or if only one has weights."""
+    if validation is None:
+        raise InputError(f"{parameter('refit')} needs validation data: they choose the number of rounds.")
+    if weights is not None:
+        raise InputError(f"{parameter('refit')} takes no weights: the validation documents have none.")
+
+
+def _checked_numbers(name: str, values: ArrayLike, length: int) -> Doubles:
+    numbers = checked_numbers(values, name)
+    if numbers.shape != (length,):
+        raise InputError(f"{name} must have {length} numbers, not shape {numbers.shape}.")
+    if not (np.isfinite(numbers).all() and (numbers >= 0).all() and numbers.any()):
+        raise InputError(f"{name} must be finite and not negative, and at least one weight must be positive.")
+    return numbers
+
+
+def _informative_queries(data: RankingData) -> Iterator[NDArray[np.int64]]:
+    """Yield the rows of each query with different labels."""
+    return (rows for rows in data.groups if np.ptp(data.y[rows]) > 0)
+
+
+def _varies(X: NDArray[np.float32]) -> bool:
+    """Return whether any column has different values; a missing value equals only other missing values."""
+    first = X[0]
+    return bool(((first != X) & ~(np.isnan(X) & np.isnan(first))).any())

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from rankwright.base.errors import InputError
-from rankwright.base.wording import counted
-from rankwright.reports.charts.lines import line_chart
-from rankwright.reports.charts.notebook import bundle
+from rankwright.base.wording import counted, metric_value
+from rankwright.reports.blocks import Block, Column, Figure, Kind, Note, Table
+from rankwright.reports.result import Result
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-    from typing import Any
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
 
 MISORDERED = "fraction of misordered pairs"
 SMOOTHING = 10  # the window reaches 1 / SMOOTHING of all rounds to either side
+MOST_SHOWN = 20  # rounds of the short table
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Round:
 
 
 @dataclass(frozen=True, repr=False)
-class History:
+class History(Result):
     """The rounds of a fit, the number of rounds that the model kept and why, and whether Ctrl-C ended the fit.
 
     `converging` rounds approach the solution of one optimisation problem, so that the last one is always the best.
@@ -56,22 +56,72 @@ class History:
     reason: str = ""
     metric: str = field(default="metric", compare=False)  # the name of what is measured
 
-    def __repr__(self) -> str:
-        return f"History({counted(len(self), 'round')}, kept {self.best_round})"
-
     def __len__(self) -> int:
         return len(self.rounds)
 
     def __iter__(self) -> Iterator[Round]:
         return iter(self.rounds)
 
-    def __getitem__(self, place: int) -> Round:
-        return self.rounds[place]
+    def __getitem__(self, index: int) -> Round:
+        return self.rounds[index]
+
+    @property
+    def title(self) -> str:
+        return "Rounds of training"
+
+    @property
+    def summary(self) -> str:
+        kept = f"Round {self.best_round:,}" if self.best_round else "No round"
+        ended = " Ctrl-C ended the fit." if self.interrupted else ""
+        return f"{kept} of {len(self):,} kept{self.reason and ': '}{self.reason}.{ended}"
+
+    def blocks(self) -> Iterator[Block]:
+        if self.was_measured:
+            yield Figure(self.chart, f"{self.metric} by round; the kept round is marked.")
+        if self.has_bound:
+            rounds = f"{self.useful_bounds:,} of {counted(len(self), 'round')}"
+            about = f"The bound that the ranker's paper proves is non-trivial in {rounds}"
+            yield Figure(self.bound_chart, f"{about}.") if self.useful_bounds > 1 else Note(f"{about}: not drawn.")
+        if self.rounds:
+            shown = np.unique(np.linspace(0, len(self) - 1, MOST_SHOWN).round().astype(int)).tolist()
+            kept = [self.best_round - 1] if self.best_round else []
+            yield self._table(sorted({*shown, *kept}))
+        if len(self) > MOST_SHOWN:
+            yield replace(self._table(range(len(self))), folded="All rounds")
+
+    def frame(self, table: int = -1) -> Any:
+        """Return all rounds as a pandas data frame."""
+        return super().frame(table)
+
+    def _table(self, indices: Iterable[int]) -> Table:
+        """Return the rounds of these indices, without columns that have no value."""
+        rounds = [self.rounds[index] for index in indices]
+        names = dict.fromkeys(name for measured in rounds for name in measured.diagnostics)
+        series: dict[Column, list[Any]] = {
+            Column("round", Kind.COUNT): [measured.number for measured in rounds],
+            Column("weight", Kind.NUMBER): [measured.weight for measured in rounds],
+            Column(f"training {self.metric}"): [measured.train for measured in rounds],
+            Column(f"validation {self.metric}"): [measured.validation for measured in rounds],
+        }
+        for name in names:
+            series[Column(name, Kind.NUMBER)] = [measured.diagnostics.get(name) for measured in rounds]
+        known = {column: values for column, values in series.items() if any(value is not None for value in values)}
+        return Table(list(known), list(zip(*known.values(), strict=True)))
 
     @property
     def validation(self) -> Doubles:
         """The metric on the validation data after every round; NaN without validation data."""
-        return np.array([this.validation for this in self.rounds], dtype=np.float64)
+        return np.array([measured.validation for measured in self], dtype=np.float64)
+
+    @property
+    def training(self) -> Doubles:
+        """The metric on the training data after every round; NaN where it was not measured."""
+        return np.array([measured.train for measured in self], dtype=np.float64)
+
+    @property
+    def was_measured(self) -> bool:
+        """Whether any round has a value of the metric."""
+        return bool(np.isfinite([self.validation, self.training]).any())
 
     def refitted(self, again: History) -> History:
         """Return this history of a fit that chose the round, after another fit on all documents."""
@@ -81,20 +131,22 @@ class History:
 
     def curve(self, name: str) -> Doubles:
         """Return one of the diagnostics for every round; NaN for rounds without it."""
-        return np.array([this.diagnostics.get(name, np.nan) for this in self.rounds], dtype=np.float64)
+        return np.array([measured.diagnostics.get(name, np.nan) for measured in self], dtype=np.float64)
 
     def chart(self, metric: str | None = None) -> Chart:
         """Return the metric by round on validation and training queries, with the kept round marked.
 
         `metric` is what to call it, by default its name.
         """
+        from rankwright.reports.charts.lines import line_chart  # a fit draws nothing
+
         metric = self.metric if metric is None else metric
-        measured = {"validation": self.validation, "training": self._training}
+        measured = {"validation": self.validation, "training": self.training}
         curves = {name: _by_round(curve) for name, curve in measured.items() if np.isfinite(curve).any()}
         if not curves:
             raise InputError("The metric was not measured in any round, so there is no learning curve.")
         kept = {name: curve[self.best_round - 1] for name, curve in curves.items() if self.best_round}
-        values = "".join(f", {value:.4f} on {name} queries" for name, (_, value) in kept.items())
+        values = "".join(f", {metric_value(value)} on {name} queries" for name, (_, value) in kept.items())
         description = f"{metric} in {counted(len(self), 'round')}; {self.best_round} kept{values}."
         return line_chart(curves, "round", metric, description=description, marked=kept)
 
@@ -105,7 +157,7 @@ class History:
 
     @property
     def useful_bounds(self) -> int:
-        """The number of rounds in which the bound says anything: an upper one below 1, or a lower one above 0."""
+        """The number of rounds with a non-trivial bound: an upper one below 1, or a lower one above 0."""
         name, values = self._bounded
         return int(useful_bounds(values, self.curve("bound"), upper=name == MISORDERED).sum())
 
@@ -113,40 +165,34 @@ class History:
         """Return the bound that the ranker's paper proves, and the bounded quantity, by round.
 
         That is the fraction of misordered pairs, bounded from above, or the metric, bounded from below. The bound
-        is drawn where it says anything.
+        is drawn where it is non-trivial.
         """
+        from rankwright.reports.charts.lines import line_chart
+
         if not self.has_bound:
             raise InputError("These rounds have no bound, or the bounded quantity was not measured.")
         name, values = self._bounded
         above, bound = name == MISORDERED, self.curve("bound")
         kind = "upper bound" if above else "lower bound"
-        drawn = np.flatnonzero(useful_bounds(values, bound, upper=above))
+        drawn = np.flatnonzero(useful_bounds(values, bound, upper=above)).tolist()
         curves = {name: _by_round(values)}
-        if len(drawn):
-            curves[kind] = [(int(place) + 1, float(bound[place])) for place in drawn]
-            of_bound = f"its {kind}, {bound[drawn[-1]]:.4f} in round {drawn[-1] + 1:,}"
+        if drawn:
+            curves[kind] = [(index + 1, float(bound[index])) for index in drawn]
+            of_bound = f"its {kind}, {metric_value(bound[drawn[-1]])} in round {drawn[-1] + 1:,}"
         else:
-            of_bound = f"a {kind} that says nothing in any round and is not drawn"
-        description = f"The {name} by round, {values[-1]:.4f} in the end, and {of_bound}."
-        return line_chart(curves, "round", name, description=description, dashed=[kind] if len(drawn) else [])
-
-    @property
-    def _training(self) -> Doubles:
-        return np.array([this.train for this in self.rounds], dtype=np.float64)
+            of_bound = f"a {kind} that is trivial in every round and is not drawn"
+        description = f"The {name} by round, {metric_value(values[-1])} in the end, and {of_bound}."
+        return line_chart(curves, "round", name, description=description, dashed=[kind] if drawn else [])
 
     @property
     def _bounded(self) -> tuple[str, Doubles]:
         misordered = self.curve("misordered")
         above = bool(np.isfinite(misordered).all())
-        return (MISORDERED, misordered) if above else (f"{self.metric} on training queries", self._training)
-
-    def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
-        """Return the learning curve for a notebook."""
-        return bundle(repr(self), chart=self.chart)
+        return (MISORDERED, misordered) if above else (f"{self.metric} on training queries", self.training)
 
 
 def useful_bounds(values: Doubles, bounds: Doubles, *, upper: bool) -> NDArray[np.bool_]:
-    """Return in which rounds a bound says anything: an upper one below 1; a lower one above the lowest value.
+    """Return in which rounds a bound is non-trivial: an upper one below 1; a lower one above the lowest value.
 
     That is 0, or -1 for a metric that has negative values.
     """
@@ -162,14 +208,14 @@ def _by_round(curve: Doubles) -> Sequence[tuple[float, float]]:
 def smoothed(curve: Doubles) -> Doubles:
     """Return the moving average of a curve; the window reaches a tenth of its length to either side.
 
-    On a few dozen queries the best single value is mostly luck; a stretch of good rounds is not. Near the ends
-    the window is cut off.
+    On a few dozen queries the best single value is mostly selection bias; a stretch of good rounds is not. Near
+    the ends the window is cut off.
     """
-    means = [curve[smoothing_window(len(curve), place)].mean() for place in range(len(curve))]
+    means = [curve[smoothing_window(len(curve), index)].mean() for index in range(len(curve))]
     return np.round(means, 12)  # so that equal stretches do not differ by rounding
 
 
-def smoothing_window(length: int, place: int) -> slice:
-    """Return the part of a curve whose mean is its smoothed value at a place."""
+def smoothing_window(length: int, index: int) -> slice:
+    """Return the part of a curve whose mean is its smoothed value at an index."""
     reach = length // SMOOTHING
-    return slice(max(0, place - reach), min(length, place + reach + 1))
+    return slice(max(0, index - reach), min(length, index + reach + 1))

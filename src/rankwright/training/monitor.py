@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 
 from rankwright.data.ranking import Ranking
-from rankwright.metrics.base import mean_over_queries
+from rankwright.metrics.base import Metric, mean_over_queries
 from rankwright.training.history import History, Round
-from rankwright.training.round_choice import Choice, is_as_good_as, last_round, middle_round
+from rankwright.training.round_choice import RoundChoice, is_as_good_as, last_round, middle_round
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -19,10 +19,9 @@ if TYPE_CHECKING:
 
     from rankwright.base.arrays import Doubles
     from rankwright.data.dataset import RankingData
-    from rankwright.metrics.base import Metric
     from rankwright.models.scorer import Scorer
-    from rankwright.training.boosting.loop import WeightedModel
     from rankwright.training.training_set import QueryLabels
+    from rankwright.training.weak_model import WeightedModel
 
 
 class Monitor:
@@ -36,8 +35,6 @@ class Monitor:
         Its mean over queries is the value of a round.
     train
         The labels of the training scores, in their order; None if they are not to be measured.
-    validation
-        Other judged documents, if any.
     patience
         Stop after this many rounds in a row that are worse on validation than the best by more than one standard
         error; None never stops.
@@ -48,8 +45,6 @@ class Monitor:
     validation_start
         The scores of the validation documents before the first round. Rounds must then beat their value; if none
         does, the best round is 0.
-    stop_after
-        Stop after this many rounds.
     """
 
     def __init__(
@@ -85,14 +80,14 @@ class Monitor:
         return self._choice.best_round
 
     @property
-    def _choice(self) -> Choice:
+    def _choice(self) -> RoundChoice:
         if self._validation is None:
             return last_round(len(self._rounds), "there are no validation data")
         if self._converging:
             return last_round(len(self._rounds), "rounds approach the optimum")
         if not self._values:
             return last_round(0, "")
-        return middle_round([_value(this) for this in self._rounds], self._values, self._to_beat)
+        return middle_round([_value(measured) for measured in self._rounds], self._values, self._to_beat)
 
     @property
     def history(self) -> History:
@@ -121,28 +116,28 @@ class Monitor:
 
     def _note(self, weight: float, scores: Doubles, diagnostics: Mapping[str, float]) -> bool:
         values = self._validated()
-        this = Round(
+        measured = Round(
             len(self._rounds) + 1,
             weight,
             None if self._train is None else mean_over_queries(self._per_query(self._train, self._read(scores))),
             None if values is None else mean_over_queries(values),
             diagnostics,
         )
-        self._rounds.append(this)
+        self._rounds.append(measured)
         if values is not None:
             self._values.append(values)
-        if values is None or self._converging or self._is_good(this, values):
-            self._last_good = this.number
+        if values is None or self._converging or self._is_good(measured, values):
+            self._last_good = measured.number
         if self._on_round is not None:
-            self._on_round(replace(this, values=values))
-        without = this.number - self._last_good
-        return this.number == self._stop_after or (self._patience is not None and without >= self._patience)
+            self._on_round(replace(measured, values=values))
+        without = measured.number - self._last_good
+        return measured.number == self._stop_after or (self._patience is not None and without >= self._patience)
 
-    def _is_good(self, this: Round, values: Doubles) -> bool:
+    def _is_good(self, measured: Round, values: Doubles) -> bool:
         """Return whether a round is as good as the best so far; a round must also be better than the start."""
         highest = self._to_beat if self._best is None else _value(self._rounds[self._best])
-        if not _value(this) <= highest:
-            self._best = this.number - 1
+        if not _value(measured) <= highest:
+            self._best = measured.number - 1
             return True
         return self._best is not None and is_as_good_as(self._values[self._best], values)
 
@@ -172,5 +167,5 @@ class Monitor:
         return True
 
 
-def _value(this: Round) -> float:
-    return np.nan if this.validation is None else this.validation
+def _value(measured: Round) -> float:
+    return np.nan if measured.validation is None else measured.validation

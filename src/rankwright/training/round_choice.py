@@ -14,23 +14,23 @@ if TYPE_CHECKING:
     from rankwright.base.arrays import Doubles
 
 
-class Choice(NamedTuple):
+class RoundChoice(NamedTuple):
     """The number of rounds to keep, and why."""
 
     best_round: int
     reason: str
 
 
-def last_round(n_rounds: int, why: str) -> Choice:
+def last_round(n_rounds: int, why: str) -> RoundChoice:
     """Keep all rounds."""
-    return Choice(n_rounds, f"the last round: {why}" if n_rounds else "there is no round")
+    return RoundChoice(n_rounds, f"the last round: {why}" if n_rounds else "there is no round")
 
 
-def middle_round(means: Sequence[float], values: Sequence[Doubles], to_beat: float = -np.inf) -> Choice:
+def middle_round(means: Sequence[float], values: Sequence[Doubles], to_beat: float = -np.inf) -> RoundChoice:
     """Keep the median of the rounds within one standard error of the best; of two middle rounds, the better.
 
-    The highest single value is mostly luck: on a few dozen queries hundreds of rounds differ by less than the
-    error. Their middle is as good as any of them, and far from both too few rounds and too many.
+    The highest single value is selection bias for the most part: on a few dozen queries hundreds of rounds differ
+    by less than the error. Their middle is as good as any of them, and far from both too few rounds and too many.
 
     Parameters
     ----------
@@ -45,19 +45,21 @@ def middle_round(means: Sequence[float], values: Sequence[Doubles], to_beat: flo
         return last_round(len(means), "no validation query has a value")
     best = int(np.argmax(means))
     if means[best] <= to_beat:
-        return Choice(0, "no round is better on validation than the start")
-    rivals = [this for this, mean in enumerate(means) if mean > to_beat]
-    good = [this for this in rivals if is_as_good_as(values[best], values[this])]
-    one, other = good[(len(good) - 1) // 2], good[len(good) // 2]
-    kept = one if means[one] >= means[other] else other
+        return RoundChoice(0, "no round is better on validation than the start")
+    rivals = [index for index, mean in enumerate(means) if mean > to_beat]
+    good = [index for index in rivals if is_as_good_as(values[best], values[index])]
+    lower, upper = good[(len(good) - 1) // 2], good[len(good) // 2]
+    kept = lower if means[lower] >= means[upper] else upper
     if len(good) == 1:
-        return Choice(kept + 1, "the best on validation: all others are more than one standard error below it")
+        return RoundChoice(
+            kept + 1, "the best on validation: all others are more than one standard error below it"
+        )
     rounds = counted(len(good), "round")
     reason = (
         f"in the middle of {rounds} whose value on validation is at most one standard error below the best, that "
         f"of round {best + 1}"
     )
-    return Choice(kept + 1, reason)
+    return RoundChoice(kept + 1, reason)
 
 
 def is_as_good_as(best: Doubles, other: Doubles) -> bool:

@@ -57,7 +57,7 @@ def draw_by_size(
     of squares over the arrays of values.
     """
     n_rows = len(values[0])
-    known = [one[:: max(1, n_rows // KNOWN_SIZES)] for one in values]
+    known = [column[:: max(1, n_rows // KNOWN_SIZES)] for column in values]
     mu = _threshold(np.linalg.norm(known, axis=0), fraction * len(known[0]))
     rows, weights = _native.draw_by_size(values, mu, int(random.integers(2**63)), n_threads)
     return Sample(rows, weights) if len(rows) else all_rows(n_rows)
@@ -125,10 +125,10 @@ def _threshold(size: Doubles, wanted: float) -> float:
     below = np.cumsum(ordered)
     n_above = len(size) - 1 - np.arange(len(size))
     expected = n_above + below / np.maximum(ordered, smallest)  # the sum for mu = each size; descending
-    place = int(np.searchsorted(-expected, -wanted))  # sizes from this place on have probability 1
-    if place == 0:
+    first = int(np.searchsorted(-expected, -wanted))  # sizes from this index on have probability 1
+    if first == 0:
         return smallest
-    lowest_certain = float(ordered[place]) if place < len(size) else np.inf
-    shared, left = float(below[place - 1]), wanted - (len(size) - place)
+    lowest_certain = float(ordered[first]) if first < len(size) else np.inf
+    shared, left = float(below[first - 1]), wanted - (len(size) - first)
     mu = shared / left if shared < left * lowest_certain else lowest_certain  # exceeds it only by rounding
     return max(mu, smallest)

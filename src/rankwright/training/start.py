@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rankwright.base.errors import InputError
+from rankwright.base.errors import InputError, parameter
 from rankwright.data.input_arrays import refuse_masked, require_real
 from rankwright.models.combination import Combination
 from rankwright.models.fitted import scorer_of, scores_by
@@ -74,7 +74,7 @@ def _predicted(start: Any, data: RankingData, part: str, n_threads: int) -> Doub
         scores = scores_by(start, data, n_threads=n_threads)
     except InputError as error:
         kind = type(start).__name__
-        raise InputError(f"start, a {kind}, cannot score the {part} documents: {error}") from error
+        raise InputError(f"{parameter('start')}, a {kind}, cannot score the {part} documents: {error}") from error
     return _checked_scores(f"The scores by start of the {part} documents", scores, len(data))
 
 
@@ -106,5 +106,5 @@ def _sum_of(start: Scorer, trees: Scorer) -> Scorer:
     return Combination((start.bare(), trees), np.ones(2))
 
 
-def _same_columns(one: QueryFeatureScorer, other: QueryFeatureScorer) -> bool:
-    return (one.columns, one.raw) == (other.columns, other.raw)
+def _same_columns(first: QueryFeatureScorer, second: QueryFeatureScorer) -> bool:
+    return (first.columns, first.raw) == (second.columns, second.raw)

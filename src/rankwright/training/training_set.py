@@ -7,23 +7,20 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 
-from rankwright.base.arrays import sealed
+from rankwright.base.arrays import Doubles, sealed
 from rankwright.base.errors import InputError
-from rankwright.data.alignment import aligned
+from rankwright.data.alignment import HasFeatures, aligned
 from rankwright.data.canonical_order import canonical_queries, canonical_rows
 from rankwright.data.dataset import RankingData
 from rankwright.data.groups import QueryGroups
-from rankwright.data.query_features import with_query_features
-from rankwright.training.binning import BinnedFeatures, ExactFeatures, count_exact_codes, require_bins
+from rankwright.data.query_features import QueryFeature, with_query_features
+from rankwright.training.binning import BinnedFeatures, count_exact_codes, require_bins
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import ArrayLike, NDArray
 
-    from rankwright.base.arrays import Doubles
-    from rankwright.data.alignment import HasFeatures
-    from rankwright.data.query_features import QueryFeature
 
 Made = TypeVar("Made")
 
@@ -130,10 +127,10 @@ class TrainingSet:
         """Number of bytes that `exactly_binned` takes."""
         return self._once(("exact codes",), lambda: count_exact_codes(self.data.X))
 
-    def exactly_binned(self, n_jobs: int | None = None) -> ExactFeatures:
+    def exactly_binned(self, n_jobs: int | None = None) -> BinnedFeatures:
         """Return the features as bin codes with every threshold, rows in canonical order."""
         return self._once(
-            ("exact bins",), lambda: ExactFeatures.of_all_values(self.data.X, self.canonical_rows, n_jobs=n_jobs)
+            ("exact bins",), lambda: BinnedFeatures.exact(self.data.X, self.canonical_rows, n_jobs=n_jobs)
         )
 
     def with_query_features(self, kinds: tuple[QueryFeature, ...], *, raw: bool = True) -> TrainingSet:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 SECONDS_PER_WAIT = 0.2
 
 Task = TypeVar("Task")
-Result = TypeVar("Result")
+Outcome = TypeVar("Outcome")
 
 
 class _StoppedError(Exception):
@@ -26,8 +26,8 @@ class _StoppedError(Exception):
 
 @contextmanager
 def fits_at_once(
-    work: Callable[[Task, OnRound], Result], tasks: Sequence[Task], *, workers: int
-) -> Iterator[list[Future[Result]]]:
+    work: Callable[[Task, OnRound], Outcome], tasks: Sequence[Task], *, workers: int
+) -> Iterator[list[Future[Outcome]]]:
     """Run `work(task, on_round)` of every task on `workers` threads; yield the futures in the order of the tasks.
 
     Threads suffice and share the data, because the native code runs without Python's global lock. If the block
@@ -50,24 +50,20 @@ def fits_at_once(
 
 
 def run_all(
-    work: Callable[[Task, OnRound], Result],
-    tasks: Sequence[Task],
-    *,
-    workers: int,
-    on_done: Callable[[], None],
-) -> list[Result]:
+    work: Callable[[Task, OnRound], Outcome], tasks: Sequence[Task], *, workers: int, on_done: Callable[[], None]
+) -> list[Outcome]:
     """Return `work(task, on_round)` of every task, in order; the first failure ends all fits."""
     with fits_at_once(work, tasks, workers=workers) as running:
         pending = set(running)
         while pending:
             done, pending = wait(pending, SECONDS_PER_WAIT, return_when=FIRST_COMPLETED)
-            for one in done:
-                one.result()
+            for fit in done:
+                fit.result()
                 on_done()
-    return [one.result() for one in running]
+    return [fit.result() for fit in running]
 
 
-def result_of(fit: Future[Result]) -> Result:
+def result_of(fit: Future[Outcome]) -> Outcome:
     """Return the result of a fit once it has ended; Ctrl-C ends the wait."""
     while not fit.done():
         wait([fit], SECONDS_PER_WAIT)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from rankwright.base.errors import InputError, parameter
 from rankwright.rankers.catalogue import as_ranker
 from rankwright.rankers.parameters.checks import Duration, Integer
-from rankwright.rankers.parameters.search_space import search_space
+from rankwright.rankers.parameters.declaration import search_space
 from rankwright.rankers.parameters.spelling import spelled
 from rankwright.tuning.grid import settings_of, try_settings
 from rankwright.tuning.judging_queries import default_protocol, find_protocol

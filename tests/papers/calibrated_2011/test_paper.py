@@ -14,7 +14,7 @@ from rankwright.papers.framework.measurements import Measurements
 from rankwright.papers.framework.reproduce import reproduce
 from rankwright.papers.framework.rows import NO_DATA, NOT_SHOWN, OPPOSITE, REACHED
 from rankwright.papers.framework.sources import COLLECTIONS
-from rankwright.training.calibration.sigmoid import CLASS_PROBABILITY
+from rankwright.training.calibration.calibrations import CLASS_PROBABILITY
 from shared_data import SHARED, needs_shared_data
 
 SMALL = {"leaves": (3,), "terms": (2,), "rounds_tried": (2, 5), "exponents": (0.0, 100.0)}

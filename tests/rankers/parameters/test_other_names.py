@@ -8,7 +8,7 @@ import pytest
 import rankwright as rw
 from rankwright.base.errors import InputError
 from rankwright.rankers.catalogue import known_rankers, make_ranker
-from rankwright.rankers.parameters.other_names import FAMILIAR, Argument, Parameter
+from rankwright.rankers.parameters.other_names import FAMILIAR, Argument, OtherName
 
 X = np.arange(12.0).reshape(6, 2)
 y = [0, 1, 2, 0, 1, 2]
@@ -123,7 +123,7 @@ def test_every_entry_of_the_table_leads_somewhere():
     parameters = {name for kind in known_rankers().values() for name in kind.declared}
     arguments = set(inspect.signature(rw.LambdaMART.fit).parameters)
     for name, entry in FAMILIAR.items():
-        if isinstance(entry, Parameter):
+        if isinstance(entry, OtherName):
             assert entry.ours in parameters, name
         if isinstance(entry, Argument):
             assert entry.example.partition("=")[0] in arguments, name

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from rankwright.rankers.catalogue import known_rankers
-from rankwright.rankers.parameters.search_space import NEVER_SEARCHED, Choices, Range, search_space
+from rankwright.rankers.parameters.declaration import search_space
+from rankwright.rankers.parameters.search_space import NEVER_SEARCHED, Choices, Range
 from rankwright.rankers.parameters.spelling import spelled
 
 WITHOUT = {"auto", "bm25", "lmir"}  # they choose by themselves

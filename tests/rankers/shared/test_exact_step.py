@@ -131,7 +131,7 @@ def test_ctrl_c_while_weights_are_refitted_keeps_the_trees(monkeypatch):
         raise KeyboardInterrupt
 
     plain = fitted(ExactStep())
-    monkeypatch.setattr("rankwright.rankers.shared.exact_step.refined_in_turn", interrupted)
+    monkeypatch.setattr("rankwright.ensembling.line_search.refined_in_turn", interrupted)
     with pytest.warns(UserWarning, match="Interrupted after round 6; the model is that of round 6"):
         stopped = fitted(ExactStep(refit=True))
     assert stopped.history_.interrupted

@@ -86,3 +86,15 @@ def test_only_a_sample_of_whole_queries_is_kept_and_none_by_trees(monkeypatch):
     assert 0 < len(sample) <= 50
     assert set(sample.groups.sizes) == {8}
     assert rw.LambdaMART(rounds=1, n_jobs=1).fit(data)._sample is None
+
+
+def test_importances_are_a_dict_and_a_result():
+    shown = importances.by_name(np.array([0.25, 0.75]), ["a", "b"])
+    assert shown == shown.to_dict() == {"b": 0.75, "a": 0.25}
+    assert str(shown).split("\n") == [
+        "Importance of features: b 0.75, a 0.25.",
+        "",
+        "feature  importance",
+        "b              0.75",
+        "a              0.25",
+    ]

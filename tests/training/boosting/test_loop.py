@@ -9,9 +9,10 @@ from rankwright.base.errors import InputError
 from rankwright.data.dataset import RankingData
 from rankwright.metrics import NDCG
 from rankwright.models import FeatureScorer
-from rankwright.training.boosting.loop import WeightedModel, boost
+from rankwright.training.boosting.loop import boost
 from rankwright.training.learners.signal import Weak
 from rankwright.training.monitor import Monitor
+from rankwright.training.weak_model import WeightedModel
 
 START = np.array([0.5, -0.25, 1.0])
 DATA = RankingData([[1.0, 3.0], [2.0, 2.0], [3.0, 1.0]], [2, 1, 0], [7, 7, 7])

@@ -14,8 +14,12 @@ from rankwright import _native
 from rankwright.data.groups import QueryGroups
 from rankwright.data.label_classes import LabelClasses
 from rankwright.models import Scorer
-from rankwright.training.calibration.calibrations import CALIBRATIONS, named_calibrations
-from rankwright.training.calibration.sigmoid import CLASS_PROBABILITY, Standard
+from rankwright.training.calibration.calibrations import (
+    CALIBRATIONS,
+    CLASS_PROBABILITY,
+    Standard,
+    named_calibrations,
+)
 from rankwright.training.calibration.task import SIGMOID_GRID, CalibrationTask
 
 

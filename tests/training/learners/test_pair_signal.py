@@ -10,7 +10,7 @@ from rankwright.data.groups import QueryGroups
 from rankwright.rankers.shared.distances import Binary, Linear, Logarithmic, Logistic
 from rankwright.training.binning import BinnedFeatures
 from rankwright.training.learners import pair_signal as module
-from rankwright.training.learners.pair_signal import FactoredPairs, ListedPairs, Pairs
+from rankwright.training.learners.pair_signal import FactoredPairs, LabelPairs, ListedPairs
 from rankwright.training.training_set import QueryLabels
 from reference import pairs as slow
 
@@ -41,7 +41,7 @@ def make(kind, state, distance, *, n_threads=1, weighted=True, by_query=False):
     most = 32 if kind is FactoredPairs else 0
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module._native, "MOST_LABELS", most)
-        pairs = Pairs.of(
+        pairs = LabelPairs.of(
             judged, distance.between, weights=weights if weighted else None, by_query=by_query, n_threads=n_threads
         )
     assert type(pairs) is kind
@@ -151,7 +151,7 @@ def test_blocks_of_pairs_and_factors_agree(n_labels, at_once, monkeypatch):
 def test_documents_without_weight_teach_nothing():
     judged = QueryLabels(np.array([1.0, 0.0, 1.0]), QueryGroups.of([0, 0, 0]))
     with pytest.raises(InputError, match="nothing to learn: all pairs of different labels have weight 0"):
-        Pairs.of(judged, Binary().between, weights=np.array([1.0, 0.0, 1.0]), n_threads=1)
+        LabelPairs.of(judged, Binary().between, weights=np.array([1.0, 0.0, 1.0]), n_threads=1)
 
 
 def native_arguments(**changes):

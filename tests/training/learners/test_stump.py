@@ -8,7 +8,7 @@ from rankwright.data.groups import QueryGroups
 from rankwright.metrics import NDCG
 from rankwright.rankers.shared.distances import Binary, Linear
 from rankwright.training.binning import BinnedFeatures
-from rankwright.training.learners.pair_signal import FactoredPairs, ListedPairs, Pairs
+from rankwright.training.learners.pair_signal import FactoredPairs, LabelPairs, ListedPairs
 from rankwright.training.learners.stump import MetricVoteLearner, StumpLearner, VoteLearner
 from rankwright.training.training_set import QueryLabels
 from reference import pairs as slow
@@ -51,7 +51,7 @@ def test_a_vote_has_the_largest_agreement_of_all(kind, state, directions):
 
 def signal_of(y, qid, scores=None):
     judged = QueryLabels(np.array(y, dtype=float), QueryGroups.of(qid))
-    pairs = Pairs.of(judged, Binary().between, n_threads=1)
+    pairs = LabelPairs.of(judged, Binary().between, n_threads=1)
     return judged, pairs.signal(np.zeros(len(y)) if scores is None else np.array(scores, dtype=float))
 
 
@@ -124,7 +124,7 @@ def test_newton_makes_linear_distances_of_any_size_one_model():
     judged = QueryLabels(y, QueryGroups.of(np.repeat(np.arange(6), 10)))
     stumps = [
         StumpLearner(binned(X), newton=True, n_threads=1)
-        .fit(Pairs.of(judged, Linear(alpha).between, n_threads=1).signal(np.zeros(60)))
+        .fit(LabelPairs.of(judged, Linear(alpha).between, n_threads=1).signal(np.zeros(60)))
         .model
         for alpha in (0.1, 1.0)
     ]

@@ -5,8 +5,7 @@ import pytest
 from scipy.optimize import minimize
 
 from rankwright.base.errors import InputError
-from rankwright.training.margins.cutting_planes import Plane, _Planes, cutting_planes
-from rankwright.training.margins.newton import Curve, newton_steps
+from rankwright.training.margins.solvers import Plane, RiskCurve, _Planes, cutting_planes, newton_steps
 
 
 def solved(solutions, tolerance, most=2000):
@@ -97,7 +96,7 @@ def softly(A, b):
     def risk(w):
         short = np.minimum(0.0, A @ w - b)
         active = A[short < 0]
-        return Curve(float(short @ short), 2 * short @ A, lambda d: 2 * active.T @ (active @ d))
+        return RiskCurve(float(short @ short), 2 * short @ A, lambda d: 2 * active.T @ (active @ d))
 
     return risk
 

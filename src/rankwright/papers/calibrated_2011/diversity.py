@@ -21,7 +21,7 @@ from rankwright.rankers.adaboost_mh import AdaBoostMH
 from rankwright.rankers.calibrated_adaboost import CalibratedAdaBoost
 from rankwright.reports.charts.rows import tile_chart
 from rankwright.statistics.paired_tests import compare_values
-from rankwright.training.calibration.sigmoid import CLASS_PROBABILITY
+from rankwright.training.calibration.calibrations import CLASS_PROBABILITY
 
 if TYPE_CHECKING:
     from typing import Any

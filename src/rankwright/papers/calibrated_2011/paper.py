@@ -26,8 +26,7 @@ from rankwright.rankers.calibrated_adaboost import CalibratedAdaBoost
 from rankwright.rankers.listnet import ListNet
 from rankwright.rankers.rankboost import RankBoost
 from rankwright.rankers.ranksvm import RankSVM
-from rankwright.training.calibration.regression import REGRESSIONS
-from rankwright.training.calibration.sigmoid import CLASS_PROBABILITY
+from rankwright.training.calibration.calibrations import CLASS_PROBABILITY, REGRESSIONS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

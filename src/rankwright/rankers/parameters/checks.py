@@ -21,14 +21,10 @@ from rankwright.base.wording import nearest
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import NDArray
-
-    from rankwright.metrics.base import Metric
 
 WHOLE = int | np.integer
 NUMBER = int | float | np.integer | np.floating
 LIST = (list, tuple, range, np.ndarray)
-ROUNDING = 1e-9  # how far rounding may take a metric out of its range
 
 
 @dataclass(frozen=True)
@@ -177,9 +173,7 @@ class OneOf(Check):
 class Flag(Check):
     """True or False."""
 
-    @property
-    def range(self) -> str:
-        return "True or False"
+    range = "True or False"
 
     @property
     def text_range(self) -> str:
@@ -201,8 +195,6 @@ class ListOf(Check):
 
     Parameters
     ----------
-    element
-        The check of each element.
     least
         The smallest number of elements.
     distinct
@@ -248,8 +240,8 @@ class ListOf(Check):
     def _converted(self, given: Any) -> Any:
         if not isinstance(given, LIST):
             return self.element.value(given) if self.or_one else given
-        values = tuple(self.element.value(one) for one in given)
-        unchanged = all(value is one for value, one in zip(values, given, strict=True))
+        values = tuple(map(self.element.value, given))
+        unchanged = all(value is element for value, element in zip(values, given, strict=True))
         return given if unchanged else values
 
 
@@ -259,8 +251,6 @@ class Value(Check):
 
     Parameters
     ----------
-    kind
-        The class.
     example
         How Python code writes such a value.
     reader
@@ -298,14 +288,11 @@ class Value(Check):
 class Duration(Check):
     """A time in seconds; spelled as a number with or without a unit: 90, 90s, 10m, 1.5h."""
 
+    range = "a positive number of seconds, or text such as '10m'"
     UNITS: ClassVar[dict[str, float]] = {"s": 1.0, "m": 60.0, "h": 3600.0}
 
-    @property
-    def range(self) -> str:
-        return "a positive number of seconds, or text such as '10m'"
-
     def accepts(self, value: Any) -> bool:
-        return isinstance(value, NUMBER) and not isinstance(value, bool) and 0 < float(value) < inf
+        return Real(above=0.0).accepts(value)
 
     def read(self, text: str) -> Any:
         bare = text.strip().lower()
@@ -318,9 +305,7 @@ class Duration(Check):
 class PathText(Check):
     """The path of a file or folder."""
 
-    @property
-    def range(self) -> str:
-        return "a path"
+    range = "a path"
 
     def accepts(self, value: Any) -> bool:
         return isinstance(value, str | os.PathLike) and bool(os.fspath(value))
@@ -330,23 +315,17 @@ class PathText(Check):
 
 
 @dataclass(frozen=True)
-class Jobs(Check):
+class Jobs(Integer):
     """A number of threads: positive, or -1 for all."""
 
+    range = "-1 or a positive integer"
     optional: bool = field(default=True, kw_only=True)
-
-    @property
-    def range(self) -> str:
-        return "-1 or a positive integer"
 
     def __str__(self) -> str:
         return f"None, {self.range}"
 
     def accepts(self, value: Any) -> bool:
-        return Integer().accepts(value) or (isinstance(value, WHOLE) and value == -1)
-
-    def read(self, text: str) -> Any:
-        return _number(int, text)
+        return super().accepts(value) or (isinstance(value, WHOLE) and value == -1)
 
 
 def read_record(kind: type) -> Callable[[Any], Any]:
@@ -356,7 +335,7 @@ def read_record(kind: type) -> Callable[[Any], Any]:
         values = read_json(given)
         if not isinstance(values, Mapping):
             return given
-        known = [one.name for one in fields(kind)]
+        known = [known_field.name for known_field in fields(kind)]
         for name in values:
             if name not in known:
                 raise InputError(f"{kind.__name__} has no field {name!r}{nearest(name, known)}")
@@ -385,14 +364,3 @@ def _number(kind: type, text: str) -> Any:
         return kind(text)
     except ValueError:
         return text
-
-
-def require_metric_range(
-    ranker: str, metric: Metric, worst: NDArray[np.float64], best: NDArray[np.float64], *, least: float
-) -> None:
-    """Refuse a metric that leaves the range from `least` to 1 on the worst or best ranking of a query."""
-    lowest, highest = worst.min(), best.max()
-    if lowest < least - ROUNDING or highest > 1.0 + ROUNDING:
-        raise InputError(
-            f"{ranker} needs a metric between {least:g} and 1; {metric} is {lowest:g} to {highest:g} here."
-        )

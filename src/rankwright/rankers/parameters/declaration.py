@@ -1,4 +1,4 @@
-"""Parameters of rankers, each declared once: default, range, meaning and the values worth trying.
+"""Parameters of rankers, each declared once: default, range, meaning and the values to try.
 
 A class that derives from `Parameters` declares a parameter as a field:
 
@@ -15,12 +15,13 @@ from __future__ import annotations
 import inspect
 import textwrap
 from copy import deepcopy
-from dataclasses import dataclass, field, fields, is_dataclass
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, Self, TypeAlias, TypeVar, dataclass_transform
 
 from rankwright.base.errors import InputError
 from rankwright.base.wording import nearest
-from rankwright.rankers.parameters.other_names import familiar_name
+from rankwright.rankers.parameters.checks import Check, Integer, Real
+from rankwright.rankers.parameters.search_space import NEVER_SEARCHED, Choices, Range, Space
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -28,8 +29,6 @@ if TYPE_CHECKING:
 
     from rankwright.metrics.base import Metric
     from rankwright.metrics.parse import MetricLike
-    from rankwright.rankers.parameters.checks import Check
-    from rankwright.rankers.parameters.search_space import Space
 
 T = TypeVar("T")
 Value = TypeVar("Value")
@@ -119,7 +118,7 @@ MetricParameter: TypeAlias = "Spelled[Metric, MetricLike]"
 class Parameters:
     """Declares parameters; what derives from it becomes a dataclass with keyword-only parameters.
 
-    Families of parameters that several rankers share are such classes too (`families.py`).
+    Families of parameters that several rankers share are such classes too (`shared_parameters.py`).
     """
 
     grid: ClassVar[Mapping[str, tuple[Any, ...]]] = {}
@@ -136,11 +135,11 @@ class Parameters:
         super().__init_subclass__(**options)
         summary = inspect.cleandoc(cls.__dict__.get("__doc__") or cls.__name__)
         dataclass(eq=False, repr=False, kw_only=True)(cls)
-        cls.declared = {one.name: one for one in _collect(cls)}
-        for one in describe(cls):
-            setattr(cls, one.name, Spelled(one))
-        cls.grid = {name: one.tune for name, one in cls.declared.items() if one.tune}
-        cls.space = {name: one.search for name, one in cls.declared.items() if one.search}
+        cls.declared = {declared.name: declared for declared in _collect(cls)}
+        for name, declared in cls.declared.items():
+            setattr(cls, name, Spelled(declared))
+        cls.grid = {name: declared.tune for name, declared in cls.declared.items() if declared.tune}
+        cls.space = {name: declared.search for name, declared in cls.declared.items() if declared.search}
         cls.__doc__ = "\n\n".join([summary, *_sections(cls)])
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:  # noqa: ARG002  # no parameter has its own
@@ -182,9 +181,66 @@ def require_known(kind: type[Parameters], names: Iterable[str]) -> None:
     """Refuse a name that is no parameter of this class; say what other libraries' name is here, or the nearest."""
     for name in names:
         if name not in kind.declared:
+            from rankwright.rankers.parameters.other_names import familiar_name  # for mistakes only
+
             familiar = familiar_name(name, kind.__name__, kind.declared)
             hint = nearest(name, kind.declared) if familiar is None else f": {familiar}."
             raise InputError(f"{kind.__name__} has no parameter {name!r}{hint}")
+
+
+def search_space(ranker: Parameters, given: Mapping[str, Any] | None = None) -> dict[str, Space]:
+    """Return the space to search, by parameter: what a ranker declares, with what is given in its place.
+
+    Parameters that have been set to other values than their defaults stay as they are, unless they are given.
+    """
+    current, defaults = ranker.get_params(deep=False), type(ranker)().get_params(deep=False)
+    own = {name: space for name, space in ranker.space.items() if current[name] == defaults[name]}
+    return own | read_space(ranker, given or {})
+
+
+def read_space(ranker: Parameters, given: Mapping[str, Any]) -> dict[str, Space]:
+    """Return spaces as they are spelled: `"0.01..0.3"`, `"4..64:log"`, `"a,b,c"`, or a list of choices.
+
+    A range has a log scale if the declared one has.
+    """
+    require_known(type(ranker), given)
+    for name in NEVER_SEARCHED:
+        if name in given:
+            raise InputError(
+                f"The space cannot contain {name}, which is the same for all settings: set it in the ranker. Each "
+                "setting is measured after every round, and its best number of rounds is kept."
+            )
+    return {name: _read_space(ranker.declared[name], space) for name, space in given.items()}
+
+
+def _read_space(declared: Parameter, given: Any) -> Space:
+    if isinstance(given, str):
+        space = _read_text(declared, given)
+    elif isinstance(given, Range | Choices):
+        space = given
+    elif isinstance(given, list | tuple):
+        space = Choices(*(declared.check.take(declared.name, choice) for choice in given))
+    else:
+        raise InputError(
+            f"The space of {declared.name} must be text such as '0.01..0.3', or a list of choices, not {given!r}."
+        )
+    space.require(declared.name, declared.check)
+    return space
+
+
+def _read_text(declared: Parameter, text: str) -> Space:
+    name, check = declared.name, declared.check
+    if ".." not in text:
+        parts = text.split(";" if ";" in text else ",")
+        return Choices(*(check.parse(name, part.strip()) for part in parts))
+    bounds, _, scale = text.partition(":")
+    if scale.strip() not in ("", "log"):
+        raise InputError(f"The space of {name} must be low..high or low..high:log, not {text!r}.")
+    low, high = (check.parse(name, bound.strip()) for bound in bounds.split("..", 1))
+    if not isinstance(check, Integer | Real) or low is None or high is None:
+        raise InputError(f"The space of {name} must be choices, or numbers low..high, not {text!r}.")
+    own = declared.search if isinstance(declared.search, Range) else Range(low, high)
+    return replace(own, low=low, high=high, log=own.log or bool(scale))
 
 
 def _collect(cls: type[Parameters]) -> Iterator[Parameter]:
@@ -208,16 +264,17 @@ def _inherited(cls: type[Parameters], name: str) -> dict[str, Any]:
 
 
 def _fields(cls: type) -> dict[str, Field[Any]]:
-    return {one.name: one for one in fields(cls)}
+    return {declared.name: declared for declared in fields(cls)}
 
 
 def _sections(cls: type[Parameters]) -> Iterator[str]:
     """Yield the numpydoc sections of the parameters and of the attributes that `fit` sets."""
     parameters = {
-        f"{one.name} : {one.check}, default={written(one.default)}": one.meaning for one in describe(cls)
+        f"{declared.name} : {declared.check}, default={written(declared.default)}": declared.meaning
+        for declared in describe(cls)
     }
-    declared = {one.name: one.metadata.get("fitted") for one in fields(cls)}  # type: ignore[arg-type]
-    attributes = {name: meaning for name, meaning in declared.items() if meaning}
+    meanings = {name: attribute.metadata.get("fitted") for name, attribute in _fields(cls).items()}
+    attributes = {name: meaning for name, meaning in meanings.items() if meaning}
     for title, entries in {"Parameters": parameters, "Attributes": attributes}.items():
         if entries:
             lines = [f"{head}\n{_indented(meaning)}" for head, meaning in entries.items()]
@@ -228,10 +285,10 @@ def written(value: Any) -> str:
     """Return a default value as Python code writes it; a dataclass without the fields that have their defaults."""
     if not is_dataclass(value):
         return repr(value)
-    changed = {
-        one.name: getattr(value, one.name) for one in fields(value) if getattr(value, one.name) != one.default
-    }
-    return f"{type(value).__name__}({', '.join(f'{name}={given!r}' for name, given in changed.items())})"
+    given = {item.name: getattr(value, item.name) for item in fields(value)}
+    defaults = {item.name: item.default for item in fields(value)}
+    changed = {name: item for name, item in given.items() if item != defaults[name]}
+    return f"{type(value).__name__}({', '.join(f'{name}={item!r}' for name, item in changed.items())})"
 
 
 def _indented(text: str) -> str:

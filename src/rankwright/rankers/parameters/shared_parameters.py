@@ -8,11 +8,9 @@ from rankwright.base.errors import InputError
 from rankwright.rankers.parameters.checks import Flag, Integer, OneOf, Real
 from rankwright.rankers.parameters.declaration import Parameters, parameter
 from rankwright.rankers.parameters.search_space import Choices, Range
-from rankwright.training.binning import MOST_BINS
-from rankwright.training.scaling_fit import SCALINGS
+from rankwright.training.binning import MOST_BINS, BinnedFeatures
 
 if TYPE_CHECKING:
-    from rankwright.training.binning import BinnedFeatures
     from rankwright.training.fit_task import FitTask
 
 EXACT_BYTES = 2**26  # one per document and column; a feature has a column for every 254 thresholds
@@ -20,7 +18,7 @@ DIRECTIONS = {"up": (1,), "both": (1, -1)}  # the signs with which a feature may
 
 
 class StoppingParameters(Parameters):
-    """How long training goes on."""
+    """When training stops."""
 
     rounds: int = parameter(
         Integer(1), "Maximum number of rounds. Validation data choose how many are kept.", default=100
@@ -94,18 +92,6 @@ class DirectionParameters(Parameters):
         "Sign with which a feature may rank documents: 'up' if higher values are better, as in LETOR, or 'both'.",
         default="up",
         search=Choices("up", "both"),
-    )
-
-
-class ScalingParameters(Parameters):
-    """How features are scaled."""
-
-    scaling: str = parameter(
-        OneOf(SCALINGS),
-        "How features are scaled: 'query-zscore' or 'query-minmax' within each query, 'global' by mean and "
-        "standard deviation of the training documents, or 'none'. The scaling is part of the model.",
-        default="query-zscore",
-        search=Choices("query-zscore", "query-minmax", "global"),
     )
 
 

@@ -10,9 +10,9 @@ import numpy as np
 from rankwright.ensembling.pool import Judge, Member
 from rankwright.models.calibrated import Calibrated
 from rankwright.models.combination import Combination
-from rankwright.training.calibration.task import CalibrationTask
+from rankwright.training.calibration.task import Calibration, CalibrationTask
 from rankwright.training.learners.class_learners import HammingTree
-from rankwright.training.training_set import QueryLabels
+from rankwright.training.training_set import QueryLabels, TrainingSet
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from rankwright.metrics.base import Metric
     from rankwright.models.class_trees import ClassTrees
     from rankwright.rankers.adaboost_mh import Shape
-    from rankwright.training.calibration.task import Calibration
-    from rankwright.training.training_set import TrainingSet
 
 
 class Split(NamedTuple):
@@ -143,10 +141,6 @@ class WeightedMember(NamedTuple):
         The number of the split of the training queries, from 0.
     learner
         The size of the weak classifiers, such as `"15 leaves"` or `"3 terms"`.
-    rounds
-        The number of boosting rounds.
-    calibration
-        The name of the calibration.
     value
         The metric of the member alone.
     weight
@@ -165,18 +159,23 @@ def weighted_members(mixture: Mixture[CalibratedMember]) -> tuple[WeightedMember
     """Return one row per member, in the order of the pool."""
     return tuple(
         WeightedMember(
-            one.learner.number, one.learner.size, one.n_rounds, one.calibration, one.value, float(weight)
+            member.learner.number,
+            member.learner.size,
+            member.n_rounds,
+            member.calibration,
+            member.value,
+            float(weight),
         )
-        for one, weight in zip(mixture.members, mixture.weights, strict=True)
+        for member, weight in zip(mixture.members, mixture.weights, strict=True)
     )
 
 
 def values_within_split(members: Sequence[CalibratedMember]) -> Doubles:
     """Return each member's value minus the mean of its split, whose queries may be harder than others."""
     by_split: dict[int, list[float]] = {}
-    for one in members:
-        by_split.setdefault(one.learner.number, []).append(one.value)
-    beyond = [one.value - np.mean(by_split[one.learner.number]) for one in members]
+    for member in members:
+        by_split.setdefault(member.learner.number, []).append(member.value)
+    beyond = [member.value - np.mean(by_split[member.learner.number]) for member in members]
     return np.asarray(np.nan_to_num(beyond))  # NaN: a split without relevant documents
 
 
@@ -189,6 +188,6 @@ def with_shared_trees(mixture: Mixture[CalibratedMember]) -> Combination:
     scorers = []
     for sharing in by_trees.values():
         parts, weights = zip(*sharing, strict=True)
-        calibrations = Combination(tuple(one.calibration for one in parts), np.array(weights))
+        calibrations = Combination(tuple(part.calibration for part in parts), np.array(weights))
         scorers.append(Calibrated(parts[0].classes, calibrations))
     return Combination(tuple(scorers), np.ones(len(scorers)))

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankwright.base.errors import InputError
+from rankwright.rankers.parameters.checks import Real
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -36,7 +37,7 @@ class Distance(ABC):
         """Return the distance from the first label to the second, for arrays of labels."""
 
     def __str__(self) -> str:
-        values = ", ".join(str(getattr(self, one.name)).removesuffix(".0") for one in fields(self))
+        values = ", ".join(str(getattr(self, field.name)).removesuffix(".0") for field in fields(self))
         return type(self).__name__.lower() + (f"({values})" if values else "")
 
 
@@ -44,11 +45,8 @@ class Parametric(Distance):
     """A distance of the paper with a parameter, which must be positive."""
 
     def __post_init__(self) -> None:
-        for one in fields(self):
-            value = getattr(self, one.name)
-            number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
-            if not number or not 0.0 < float(value) < np.inf:
-                raise InputError(f"{one.name} must be a positive number, not {value!r}.")
+        for field in fields(self):
+            Real(above=0.0).require(field.name, getattr(self, field.name))
 
 
 @dataclass(frozen=True)
@@ -58,7 +56,6 @@ class Linear(Parametric):
     alpha: float = 0.5
 
     def between(self, first: Doubles, second: Doubles) -> Doubles:
-        """Return alpha times the difference."""
         return np.asarray(self.alpha * (first - second))
 
 
@@ -69,7 +66,6 @@ class Logarithmic(Parametric):
     lambda_: float = 1.0
 
     def between(self, first: Doubles, second: Doubles) -> Doubles:
-        """Return the logarithm with the difference's sign."""
         difference = first - second
         return np.asarray(np.sign(difference) * np.log1p(self.lambda_ * np.abs(difference)))
 
@@ -81,7 +77,6 @@ class Logistic(Parametric):
     beta: float = 1.0
 
     def between(self, first: Doubles, second: Doubles) -> Doubles:
-        """Return the logistic function with the difference's sign."""
         difference = first - second
         return np.asarray(np.sign(difference) / (1.0 + np.exp(-self.beta * np.abs(difference))))
 
@@ -91,7 +86,6 @@ class Binary(Distance):
     """Equation 2: the sign of r_i - r_j, which ignores the size of the difference; the paper's baseline."""
 
     def between(self, first: Doubles, second: Doubles) -> Doubles:
-        """Return the difference's sign."""
         return np.asarray(np.sign(first - second))
 
 
@@ -111,14 +105,13 @@ class OnGains(Distance):
             raise InputError("The distance Binary() is the same on gains as on labels.")
 
     def between(self, first: Doubles, second: Doubles) -> Doubles:
-        """Return the distance of the gains."""
         return self.distance.between(np.exp2(first), np.exp2(second))
 
     def __str__(self) -> str:
         return f"{self.distance}{ON_GAINS}"
 
 
-KINDS = {one.__name__.lower(): one for one in (Linear, Logarithmic, Logistic, Binary)}
+KINDS = {kind.__name__.lower(): kind for kind in (Linear, Logarithmic, Logistic, Binary)}
 
 
 def parse_distance(text: Any) -> Distance:
@@ -162,7 +155,7 @@ def require_directed(distance: Distance, labels: Doubles) -> None:
     values = np.unique(labels)
     if len(values) > LABELS_CHECKED:
         values = values[np.linspace(0, len(values) - 1, LABELS_CHECKED).astype(int)]
-    first, second = (one.ravel() for one in np.meshgrid(values, values, indexing="ij"))
+    first, second = (side.ravel() for side in np.meshgrid(values, values, indexing="ij"))
     far = np.asarray(distance.between(first, second), dtype=np.float64)
     if far.shape != first.shape or not np.isfinite(far).all():
         raise InputError(f"{distance} must return one finite number for every two labels.")
@@ -189,15 +182,15 @@ def _require_order(distance: Distance, gaps: Doubles, far: Doubles) -> None:
     """Refuse a distance that is not larger for a larger difference."""
     order = np.argsort(gaps)
     gaps, far = gaps[order], far[order]
-    new = np.flatnonzero(np.diff(gaps) > ROUNDING * gaps[-1]) + 1  # first place of each distinct difference
+    new = np.flatnonzero(np.diff(gaps) > ROUNDING * gaps[-1]) + 1  # first index of each distinct difference
     highest_so_far = np.maximum.accumulate(far)
     lowest_from_here = np.minimum.accumulate(far[::-1])[::-1]
     wrong = new[highest_so_far[new - 1] >= lowest_from_here[new]]
     if len(wrong):
-        place = int(wrong[0])
+        index = int(wrong[0])
         raise InputError(
-            f"{distance} is {lowest_from_here[place]:g} for labels {gaps[place]:g} or more apart, but "
-            f"{highest_so_far[place - 1]:g} for some that are closer; it must increase with the difference of the "
+            f"{distance} is {lowest_from_here[index]:g} for labels {gaps[index]:g} or more apart, but "
+            f"{highest_so_far[index - 1]:g} for some that are closer; it must increase with the difference of the "
             "labels (requirement 4)."
         )
 

@@ -8,21 +8,18 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from rankwright.base.errors import InputError
-from rankwright.ensembling.line_search import LineSearch, refined_in_turn
-from rankwright.ensembling.metric_curve import SAME
 from rankwright.models.trees import TreeEnsemble
 from rankwright.rankers.parameters.checks import Flag, OneOf, Real
-from rankwright.training.boosting.loop import WeightedModel
-from rankwright.training.learners.signal import Weak
+from rankwright.training.learners.signal import Gradients, Weak, WeakLearner
+from rankwright.training.weak_model import WeakModel, WeightedModel
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rankwright.base.arrays import Doubles
     from rankwright.metrics.base import Metric
-    from rankwright.training.boosting.rule import Rule
+    from rankwright.training.boosting.loop import Rule
     from rankwright.training.fit_task import FitTask
-    from rankwright.training.learners.signal import Gradients, WeakLearner, WeakModel
 
     Bounds = tuple[float, float]
 
@@ -41,7 +38,7 @@ class ExactStep:
     Parameters
     ----------
     low, high
-        The bounds. A positive lower bound keeps boosting going if a tree improves the metric hardly at all.
+        The bounds. A positive lower bound lets boosting continue after a tree that hardly improves the metric.
     on
         Queries that choose the weights: `"training"` or `"validation"`; the validation metric is then optimistic.
     shrinkage
@@ -100,17 +97,17 @@ class ExactSteps:
                 )
             self._data, self._start = task.validation.data, task.validation_scores
             y, groups = self._data.y, self._data.groups
+        from rankwright.ensembling.line_search import LineSearch  # other fits do not need it
+
         self._search = LineSearch(metric, y, groups, n_threads=self._n_threads)
         self._scores = self._start
         self._outputs = np.zeros(len(self._data))
 
     def first_signal(self, scores: Doubles) -> Gradients:
-        """Return the rule's."""
         self._observe(scores)
         return self._rule.first_signal(scores)
 
     def signal(self, scores: Doubles) -> Gradients:
-        """Return the rule's."""
         self._observe(scores)
         return self._rule.signal(scores)
 
@@ -132,14 +129,16 @@ class ExactSteps:
 
     def refitted(self, members: Sequence[WeightedModel]) -> list[WeightedModel]:
         """Return the trees, with their weights optimised again, each in turn, if `refit` asks for it."""
+        from rankwright.ensembling.line_search import refined_in_turn
+
         if not self._step.refit:
             return list(members)
         columns = [self._start, *(self._outputs_of(member.model) for member in members)]
         low, high = self._step.shrinkage * self._step.low, self._step.shrinkage * self._step.high
         weights = [1.0, *(member.weight for member in members)]
         turns = range(1, len(columns))  # the start stays as it is
-        found = refined_in_turn(self._search, columns, weights, turns=turns, low=low, high=high)
-        pairs = zip(found.weights[1:], members, strict=True)
+        refined = refined_in_turn(self._search, columns, weights, turns=turns, low=low, high=high)
+        pairs = zip(refined.weights[1:], members, strict=True)
         return [WeightedModel(float(weight), member.model) for weight, member in pairs]
 
     @property
@@ -168,7 +167,7 @@ class ExactSteps:
             return newton
         curve = self._search.curve(scores, outputs, low=low, high=high)
         weight, value = self._search.settle(curve, lambda alpha: scores + alpha * outputs)
-        return weight if value > curve(newton) + SAME else newton
+        return weight if self._search.is_better(value, curve(newton)) else newton
 
     def _with_leaf_weights(self, weak: Weak) -> Weak:
         tree = weak.model
@@ -184,21 +183,21 @@ class ExactSteps:
         """Return each leaf value times its best weight, found in turn from the lowest value up."""
         new = _newton_step(self._bounds) * values if self._ordered else values.copy()
         leaf_of_row = np.searchsorted(values, self._outputs)
-        for place in np.flatnonzero(values).tolist():
-            value, (lower, upper) = float(values[place]), self._neighbours(new, place)
-            now, leaf = (np.where(leaf_of_row == place, one, 0.0) for one in (new[place], value))
+        for leaf in np.flatnonzero(values).tolist():
+            value, (lower, upper) = float(values[leaf]), self._neighbours(new, leaf)
+            now, outputs = (np.where(leaf_of_row == leaf, output, 0.0) for output in (new[leaf], value))
             low, high = sorted((lower / value, upper / value))
             bounds = max(self._step.low, low), min(self._step.high, high)
-            weight = self._best(self._scores + new[leaf_of_row] - now, leaf, bounds)
-            new[place] = min(max(weight * value, lower), upper)
+            weight = self._best(self._scores + new[leaf_of_row] - now, outputs, bounds)
+            new[leaf] = min(max(weight * value, lower), upper)
         return new
 
-    def _neighbours(self, new: Doubles, place: int) -> Bounds:
+    def _neighbours(self, new: Doubles, leaf: int) -> Bounds:
         """Return the values that a leaf's new value must lie between."""
         if not self._ordered:
             return -np.inf, np.inf
         bordered = np.concatenate([[-np.inf], new, [np.inf]])
-        return float(bordered[place]), float(bordered[place + 2])
+        return float(bordered[leaf]), float(bordered[leaf + 2])
 
     def _outputs_of(self, model: WeakModel) -> Doubles:
         """Return a tree's outputs for the documents that choose the weights, in their order."""

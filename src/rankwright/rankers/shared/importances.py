@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from rankwright.base.errors import InputError
-from rankwright.reports.charts.bars import bar_chart
-from rankwright.reports.charts.notebook import bundle
+from rankwright.reports.blocks import Column, Figure, Kind, Table
+from rankwright.reports.result import Result
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 SAMPLE_DOCUMENTS = 2_000
 """About how many training documents a fitted ranker keeps if its importances need documents."""
 REPEATS = 3
-MOST_TOLD = 5  # features whose values are in the description of a chart
+MOST_NAMED = 5  # features in the summary and in the description of a chart
 
 
 def sample_for_importances(model: Scorer, train: RankingData) -> RankingData | None:
@@ -50,33 +50,40 @@ def feature_importances(model: Scorer, sample: RankingData | None, metric: Metri
     return values / total if total > 0.0 else values
 
 
-class Importances(dict[str, float]):
+class Importances(dict[str, float], Result):
     """One number per name of a feature, the highest first."""
+
+    @property
+    def summary(self) -> str:
+        return self._described("importance")
+
+    def blocks(self) -> list[Figure | Table]:
+        columns = [Column("feature", Kind.TEXT), Column("importance", Kind.NUMBER, bar=True)]
+        return [Figure(self.chart, "Importance of each feature."), Table(columns, list(self.items()))]
+
+    def to_dict(self) -> dict[str, float]:
+        return dict(self)
 
     def chart(self, label: str = "importance") -> Chart:
         """Return one bar per feature."""
-        first = ", ".join(f"{name} {value:.3g}" for name, value in list(self.items())[:MOST_TOLD])
-        more = f", and {len(self) - MOST_TOLD} more" if len(self) > MOST_TOLD else ""
-        return bar_chart(self, label, description=f"{label.capitalize()} of features: {first}{more}.")
+        from rankwright.reports.charts.bars import bar_chart  # a fit draws nothing
 
-    def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
-        """Return the bars for a notebook."""
-        return bundle(repr(self), chart=self.chart)
+        return bar_chart(self, label, description=self._described(label))
+
+    def _described(self, label: str) -> str:
+        first = ", ".join(f"{name} {value:.3g}" for name, value in list(self.items())[:MOST_NAMED])
+        more = f", and {len(self) - MOST_NAMED} more" if len(self) > MOST_NAMED else ""
+        return f"{label.capitalize()} of features: {first}{more}."
 
 
 def by_name(values: Doubles, names: Sequence[str] | None) -> Importances:
     """Return values by the names of their features, the highest first; without names, by number from 1."""
     known = names or [str(number) for number in range(1, len(values) + 1)]
-    return Importances((known[place], float(values[place])) for place in np.argsort(-values, kind="stable"))
+    return Importances((known[index], float(values[index])) for index in np.argsort(-values, kind="stable"))
 
 
 def permutation_drops(
-    value_of: Callable[[Floats], float],
-    X: Floats,
-    features: NDArray[np.int64],
-    *,
-    repeats: int,
-    random_state: int,
+    value_of: Callable[[Floats], float], X: Floats, features: NDArray[np.int64], *, repeats: int, random_state: int
 ) -> tuple[float, Doubles]:
     """Return the value for these features, and how far it falls if one is shuffled: by feature and repeat.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import fields
-from operator import index
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,8 +12,8 @@ from rankwright.base.threads import resolve_threads
 from rankwright.data.dataset import checked_labels
 from rankwright.data.ranking import Ranking
 from rankwright.metrics.lambdas import DoubleLambdas, even_lambda_kernel
-from rankwright.rankers.parameters.checks import Flag
-from rankwright.rankers.parameters.declaration import Parameters, parameter
+from rankwright.rankers.parameters.checks import Flag, Integer
+from rankwright.rankers.parameters.declaration import MetricParameter, Parameters, parameter
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
     from rankwright.data.groups import QueryGroups
     from rankwright.metrics.base import Metric
     from rankwright.metrics.protocols import LambdaKernel, Pull
-    from rankwright.rankers.parameters.declaration import MetricParameter
     from rankwright.training.training_set import QueryLabels
 
 
@@ -74,12 +72,13 @@ class LambdaGradients:
         query_weights: ArrayLike | None = None,
         double: bool = False,
     ) -> None:
+        Integer(1, optional=True).require("truncation", truncation)
         self._labels, self._groups = checked_labels(labels, groups.n_rows), groups
         self._arguments: dict[str, Any] = {
             "offsets": groups.offsets,
             "labels": self._labels,
             "query_weights": None if query_weights is None else _checked_weights(query_weights, len(groups)),
-            "truncation": _checked_truncation(truncation, int(groups.sizes.max(initial=1))),
+            "truncation": truncation and min(truncation, int(groups.sizes.max(initial=1))),
             "normalise": normalise,
             "sigma": sigma,
         }
@@ -148,24 +147,12 @@ class LambdaParameters(Parameters):
 
 def without_cut(metric: Metric) -> Metric:
     """Return the metric without its cut-off, if that is optional: `truncation` then limits the pairs."""
-    optional = any(one.name == "k" and one.default is None for one in fields(metric))
+    optional = any(option.name == "k" and option.default is None for option in fields(metric))
     return metric.with_options(k=None) if optional else metric
 
 
 def _kernel(metric: Metric | None, labels: Doubles, groups: QueryGroups) -> LambdaKernel:
     return even_lambda_kernel() if metric is None else metric.lambda_kernel(labels, groups)
-
-
-def _checked_truncation(truncation: int | None, longest: int) -> int | None:
-    """Return the truncation, limited to the length of the longest query."""
-    try:
-        if truncation is None:
-            return None
-        if index(truncation) >= 1 and truncation is not True:
-            return min(truncation, longest)
-    except TypeError:
-        pass
-    raise InputError(f"truncation must be None or a positive integer, not {truncation!r}.")
 
 
 def _checked_weights(query_weights: ArrayLike, n_queries: int) -> Doubles:

@@ -13,17 +13,16 @@ from rankwright.rankers.parameters.declaration import parameter
 from rankwright.rankers.parameters.search_space import Choices
 from rankwright.rankers.parameters.shared_parameters import StoppingParameters, ThresholdParameters
 from rankwright.rankers.ranker import Ranker
-from rankwright.training.boosting.loop import boost, weighted_trees
-from rankwright.training.learners.pair_signal import Pairs
+from rankwright.training.boosting.loop import Rule, boost, weighted_trees
+from rankwright.training.learners.pair_signal import LabelPairs, PairSignal
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rankwright.models.trees import TreeEnsemble
-    from rankwright.training.boosting.rule import Rule
     from rankwright.training.fit_task import FitTask
     from rankwright.training.history import History
-    from rankwright.training.learners.pair_signal import PairSignal, Strength
+    from rankwright.training.learners.pair_signal import Strength
     from rankwright.training.learners.signal import WeakLearner
 
 
@@ -41,7 +40,7 @@ class PairRanker(StoppingParameters, ThresholdParameters, Ranker):
 
     def _fit(self, task: FitTask) -> tuple[TreeEnsemble, History]:
         train = task.train
-        pairs = Pairs.of(
+        pairs = LabelPairs.of(
             train.labels,
             self._strength(train.labels.y),
             weights=task.weights,
@@ -60,7 +59,7 @@ class PairRanker(StoppingParameters, ThresholdParameters, Ranker):
         """Return how strongly documents of two labels should be separated."""
 
     @abstractmethod
-    def _rule(self, pairs: Pairs) -> Rule[PairSignal]:
+    def _rule(self, pairs: LabelPairs) -> Rule[PairSignal]:
         """Return the rule that weights pairs and weak rankers."""
 
     @abstractmethod

@@ -1,7 +1,12 @@
-"""Perfect and imperfect permutations of documents (Xu et al. 2010, sections 3 and 5.2)."""
+"""Perfect and imperfect permutations of documents (Xu et al. 2010, sections 3 and 5.2).
+
+Documents that may swap ranks in the best ranking without a loss of the metric make several permutations perfect.
+"""
 
 from __future__ import annotations
 
+from bisect import bisect_left
+from dataclasses import dataclass
 from heapq import merge
 from itertools import chain, pairwise
 from typing import TYPE_CHECKING, Any
@@ -9,10 +14,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankwright.data.ranking import Ranking
-from rankwright.rankers.shared.interchange import CLOSE, Interchange, moved
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from numpy.typing import NDArray
 
@@ -21,6 +25,49 @@ if TYPE_CHECKING:
     from rankwright.metrics.base import Metric
 
     Ranks = NDArray[np.int64]
+
+CLOSE = 1e-9  # metric values that differ by less are equal
+
+
+@dataclass(frozen=True)
+class Interchange:
+    """The documents of one query that a metric does not tell apart, by label and by rank."""
+
+    metric: Metric
+
+    def kinds(self, labels: Doubles) -> Doubles:
+        """Return one number per document, higher for better labels, equal for labels that the metric equates."""
+        levels, level_of_row = np.unique(labels, return_inverse=True)
+        new = [not self._are_alike(labels, low, high) for low, high in pairwise(levels)]
+        return np.cumsum([0, *new])[level_of_row].astype(np.float64)
+
+    def blocks(self, labels: Doubles, kinds: Doubles) -> Doubles:
+        """Return the block of each rank of the ideal ranking; the documents of a block may stand in any order.
+
+        A block reaches across the border of two kinds as far as documents on either side may swap without loss.
+        """
+        ideal = np.sort(labels)[::-1]
+        meetings = np.flatnonzero(np.diff(np.sort(kinds)[::-1])) + 1
+        borders = [0, *meetings.tolist(), len(ideal)]
+        joined = np.zeros(len(ideal), dtype=bool)  # with the rank before
+        for begin, border, end in zip(borders, borders[1:], borders[2:], strict=False):
+            first = _first(begin, border, lambda rank: self._may_swap(ideal, rank, border))  # noqa: B023
+            last = _first(border, end, lambda rank: not self._may_swap(ideal, border - 1, rank))  # noqa: B023
+            joined[first + 1 : last] = True
+        return np.cumsum(~joined).astype(np.float64)
+
+    def _are_alike(self, labels: Doubles, low: float, high: float) -> bool:
+        """Return whether two labels may swap: all of them in the ideal ranking, one at the front of any."""
+        best, worst = np.sort(labels)[::-1], np.sort(labels)
+        exchanged = labels[np.argsort(-np.where(labels == high, low, np.where(labels == low, high, labels)))]
+        alike = [(best, exchanged)] + [(_led_by(low, rest), _led_by(high, rest)) for rest in (best, worst)]
+        of_ranking = self.metric.of_ranking
+        return all(abs(of_ranking(first) - of_ranking(second)) <= CLOSE for first, second in alike)
+
+    def _may_swap(self, ideal: Doubles, upper: int, lower: int) -> bool:
+        swapped = ideal.copy()
+        swapped[[upper, lower]] = swapped[[lower, upper]]
+        return self.metric.of_ranking(swapped) >= self.metric.of_ranking(ideal) - CLOSE
 
 
 class Permutations:
@@ -131,3 +178,18 @@ def _moves(labels: Doubles, scores: Doubles) -> Iterator[tuple[int, int]]:
             moves.append(series(start, range(after, n)))
     for _, start, end in merge(*moves):
         yield start, end
+
+
+def moved(items: NDArray[Any], start: int, end: int) -> NDArray[Any]:
+    """Return the items with the one at `start` moved to `end`."""
+    return np.insert(np.delete(items, start), end, items[start])
+
+
+def _led_by(label: float, labels: Doubles) -> Doubles:
+    """Return the labels with one of this value moved to the front."""
+    return moved(labels, int(np.argmax(labels == label)), 0)
+
+
+def _first(begin: int, end: int, holds: Callable[[int], bool]) -> int:
+    """Return the first number from which on it holds, or the end."""
+    return bisect_left(range(begin, end), True, key=holds) + begin

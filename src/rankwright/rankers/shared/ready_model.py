@@ -1,4 +1,4 @@
-"""A finished model as a ranker, so that it can be judged and mixed like those that are trained."""
+"""A finished model as a ranker, so that it can be judged and mixed like trained ones."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ def _loaded(path: str, _checksum: int, n_features: int) -> Scorer:
 
 
 class ReadyModel(Ranker):
-    """A model file, of rankwright or of another tool: whatever it is fitted on, it stays as it is.
+    """A model file of rankwright or of another tool; fitting does not change it.
 
-    No public name: AutoRanker takes the files.
+    Not a public name: AutoRanker takes the files.
     """
 
     path: str | os.PathLike[str] = parameter(PathText(), "The model file.", default="model.rw")

@@ -1,8 +1,10 @@
-"""Models of retrieval as rankers: their parameters are tuned for the metric on the training queries."""
+"""The base class of BM25 and language models as rankers, and the search that tunes their parameters."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
+from dataclasses import dataclass
+from itertools import product
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
@@ -13,22 +15,80 @@ from rankwright.metrics.gain import NDCG
 from rankwright.models.retrieval import RetrievalScorer
 from rankwright.rankers.parameters.declaration import MetricParameter, parameter
 from rankwright.rankers.ranker import Ranker
-from rankwright.rankers.shared.settings_search import search_settings
-from rankwright.text.retrieval import state_of_model
+from rankwright.text.retrieval import RetrievalModel, state_of_model
 from rankwright.text.text_documents import TextGroups
 from rankwright.training.history import History, Round
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from rankwright.base.arrays import Doubles
     from rankwright.data.dataset import RankingData
     from rankwright.models.scorer import Scorer
-    from rankwright.rankers.shared.settings_search import Axis, Setting
-    from rankwright.text.retrieval import RetrievalModel
     from rankwright.training.fit_task import FitTask
 
 WEIGHT = "weight of "  # a field's name follows
+LEVELS = 3  # how often steps are halved
+MOST_MOVES = 4  # per level
+
+Setting = dict[str, float]
+
+
+@dataclass(frozen=True)
+class Axis:
+    """The numbers that one parameter may take: those of the grid, then all from `low` to `high`.
+
+    Neighbours on the grid differ by `step`, or by a factor of `step` if `log`.
+    """
+
+    grid: tuple[float, ...]
+    low: float
+    high: float
+    step: float = 0.0
+    log: bool = False
+
+    @classmethod
+    def fixed(cls, value: float) -> Axis:
+        """Return an axis with a single number."""
+        return cls((value,), value, value)
+
+    def neighbours(self, value: float, level: int) -> list[float]:
+        """Return the numbers one step below and above; steps are halved at each level, from 1."""
+        part = 0.5**level
+        around = (
+            [value * self.step**-part, value * self.step**part]
+            if self.log
+            else [value - self.step * part, value + self.step * part]
+        )
+        inside = (round(min(max(number, self.low), self.high), 6) for number in around)
+        return [number for number in dict.fromkeys(inside) if number != value]
+
+
+def search_settings(axes: Mapping[str, Axis], value_of: Callable[[Setting], float]) -> None:
+    """Call `value_of` with settings, each once: all of the grid, then ever closer neighbours of the best so far.
+
+    The caller remembers the values. Of equal settings the first is the best.
+    """
+    values: dict[tuple[float, ...], float] = {}
+
+    def try_all(points: Iterator[tuple[float, ...]]) -> None:
+        for point in points:
+            if point not in values:
+                values[point] = value_of(dict(zip(axes, point, strict=True)))
+
+    try_all(product(*(axis.grid for axis in axes.values())))
+    for level in range(1, LEVELS + 1):
+        for _ in range(MOST_MOVES):
+            best = max(values, key=values.__getitem__)
+            try_all(_around(best, [*axes.values()], level))
+            if max(values, key=values.__getitem__) == best:
+                break
+
+
+def _around(point: Sequence[float], axes: Sequence[Axis], level: int) -> Iterator[tuple[float, ...]]:
+    for number, axis in enumerate(axes):
+        for neighbour in axis.neighbours(point[number], level):
+            yield (*point[:number], neighbour, *point[number + 1 :])
 
 
 class RetrievalRanker(Ranker):
@@ -81,7 +141,7 @@ class _Trials:
         """Return the metric of a setting on the training queries."""
         train, *validation = (self._values(setting, part) for part in self._parts)
         by_query = None if self._task.row_weights is None else self._query_weights(self._task.row_weights)
-        found = Round(
+        tried = Round(
             number=len(self.rounds) + 1,
             weight=1.0,
             train=_mean(train, by_query),
@@ -90,14 +150,14 @@ class _Trials:
             values=validation[0] if validation else None,
         )
         if self._task.on_round is not None:
-            self._task.on_round(found)
+            self._task.on_round(tried)
         self.settings.append(setting)
-        self.rounds.append(found)
+        self.rounds.append(tried)
         return _mean(train, by_query)
 
     def best(self) -> int:
-        """Return the place of the setting to keep, the first of equal ones."""
-        values = [one.train if one.validation is None else one.validation for one in self.rounds]
+        """Return the index of the setting to keep, the first of equal ones."""
+        values = [tried.train if tried.validation is None else tried.validation for tried in self.rounds]
         return int(np.nanargmax(np.array(values, np.float64)))
 
     def _values(self, setting: Setting, data: RankingData) -> Doubles:

@@ -23,7 +23,7 @@ from rankwright.rankers.parameters.shared_parameters import (
     StoppingParameters,
 )
 from rankwright.rankers.ranker import Ranker
-from rankwright.training.boosting.loop import boost, weighted_trees
+from rankwright.training.boosting.loop import Rule, boost, weighted_trees
 from rankwright.training.learners.tree import TreeLearner, TreeLimits, TreeSampling, levels_for
 
 if TYPE_CHECKING:
@@ -35,16 +35,12 @@ if TYPE_CHECKING:
     from rankwright.data.dataset import RankingData
     from rankwright.models.scorer import Scorer
     from rankwright.training.binning import BinnedFeatures
-    from rankwright.training.boosting.loop import WeightedModel
-    from rankwright.training.boosting.rule import Rule
     from rankwright.training.fit_task import FitTask
     from rankwright.training.history import History
     from rankwright.training.learners.signal import Gradients, WeakLearner
     from rankwright.training.monitor import Monitor
     from rankwright.training.training_set import TrainingSet
-
-# With more training documents the training metric is computed only for on_round: it takes as long as the lambdas.
-WATCHED_DOCUMENTS = 100_000
+    from rankwright.training.weak_model import WeightedModel
 
 # With fewer documents, the splits that coarse bins miss cost more than the time they save.
 COARSE_DOCUMENTS = 100_000
@@ -79,7 +75,7 @@ class Directions(Check):
         return "a mapping from feature numbers or names to -1, 0 or 1"
 
     def accepts(self, value: Any) -> bool:
-        return isinstance(value, Mapping) and all(one in (-1, 0, 1) for one in value.values())
+        return isinstance(value, Mapping) and all(sign in (-1, 0, 1) for sign in value.values())
 
     @property
     def text_range(self) -> str:
@@ -166,13 +162,8 @@ class TreeRanker(StoppingParameters, ShrinkageParameters, BinningParameters, Ran
         columns = checked_query_features(self.query_features)
         monotone = _directions(self.monotone, task.train.data, n_kinds=1 + len(columns))
         task = task.with_query_features(columns)
-        watched = task.on_round is not None or len(task.train) <= WATCHED_DOCUMENTS
-        monitor = task.monitor(
-            self.metric,
-            task.train.labels if watched else None,
-            patience=self.patience,
-            **self._watched(task),
-        )
+        options = self._monitor_options(task)
+        monitor = task.monitor(self.metric, task.watched_labels, patience=self.patience, **options)
         members = self._boosted(self._rule(task), self._learner(task, monotone), monitor, task)
         if not members and task.start is None:
             raise InputError("There is nothing to learn: no feature tells better documents from worse ones.")
@@ -189,8 +180,8 @@ class TreeRanker(StoppingParameters, ShrinkageParameters, BinningParameters, Ran
         """Return F_0: zeros, or the scores of the submodel."""
         return task.first_scores
 
-    def _watched(self, task: FitTask) -> dict[str, Any]:
-        """Return what else the monitor is to know."""
+    def _monitor_options(self, task: FitTask) -> dict[str, Any]:
+        """Return further options of the monitor."""
         return {} if task.start is None else {"validation_start": task.start.validation}
 
     def _learner(self, task: FitTask, monotone: NDArray[np.int8]) -> WeakLearner[Gradients]:

@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from rankwright.base.errors import InputError
-from rankwright.metrics.parse import as_metric
+from rankwright.metrics.parse import MetricLike, as_metric
 from rankwright.models.fitted import best_of, takes_query_ids
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from rankwright.metrics.base import Metric
-    from rankwright.metrics.parse import MetricLike
 
 
 def make_scorer(metric: MetricLike) -> RankingScorer:
@@ -41,8 +40,8 @@ class RankingScorer:
                 f"The metric {self.metric} needs query ids: call sklearn.set_config(enable_metadata_routing=True) "
                 "and pass qid, as in cross_validate(..., params={'qid': qid})."
             )
-        found = best_of(estimator)
-        scores = found.predict(X, qid=qid) if takes_query_ids(found) else found.predict(X)
+        best = best_of(estimator)
+        scores = best.predict(X, qid=qid) if takes_query_ids(best) else best.predict(X)
         return self.metric(y, scores, qid)
 
     def get_metadata_routing(self) -> Any:

@@ -1,1 +1,1 @@
-"""The boosting loop, and the protocol of the rules that it follows."""
+"""The boosting loop and the rules that it follows."""

@@ -1,38 +1,58 @@
-"""The boosting loop that all boosting rankers share."""
+"""The boosting loop that all boosting rankers share, and the rules that it follows.
+
+A rule is the part of a boosting algorithm that differs from paper to paper.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 
 from rankwright.base.errors import InputError
 from rankwright.models.trees import TreeEnsemble
-from rankwright.training.boosting.rule import RoundDiagnostics
+from rankwright.training.weak_model import WeightedModel
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from rankwright.base.arrays import Doubles
-    from rankwright.training.boosting.rule import Rule, Signal
-    from rankwright.training.learners.signal import WeakLearner, WeakModel
+    from rankwright.training.learners.signal import WeakLearner
     from rankwright.training.monitor import Monitor
 
 
-class WeightedModel(NamedTuple):
-    """A weak model and its weight in the ensemble."""
+Signal = TypeVar("Signal")
+Seen = TypeVar("Seen", contravariant=True)  # a signal that is only read
 
-    weight: float
-    model: WeakModel
+
+class Rule(Protocol[Signal]):
+    """A boosting algorithm without its loop and its weak learner.
+
+    `remedy` is the advice in the error message if the ensemble's scores become infinite.
+    """
+
+    remedy: ClassVar[str]
+
+    def first_signal(self, scores: Doubles) -> Signal:
+        """Return the signal before the first round, where the ensemble has its first scores."""
+
+    def signal(self, scores: Doubles) -> Signal:
+        """Return what the ensemble with these scores still gets wrong: the input of the weak learner."""
+
+    def step(self, signal: Signal, outputs: Doubles) -> float | None:
+        """Return the weight of a weak model with these outputs; None ends boosting without it."""
+
+
+@runtime_checkable
+class RoundDiagnostics(Protocol[Seen]):
+    """A rule that reports more about a round than its weight, such as a bound that its paper proves."""
+
+    def diagnostics(self, before: Seen, outputs: Doubles, step: float, after: Seen) -> Mapping[str, float]:
+        """Return named numbers of a round, from its weak model's outputs and weight and the signals around it."""
 
 
 def boost(
-    rule: Rule[Signal],
-    learner: WeakLearner[Signal],
-    *,
-    start: Doubles,
-    rounds: int,
-    monitor: Monitor,
+    rule: Rule[Signal], learner: WeakLearner[Signal], *, start: Doubles, rounds: int, monitor: Monitor
 ) -> list[WeightedModel]:
     """Add weak models until the rule or the monitor stops, or for `rounds`; return those up to the best round."""
     members: list[WeightedModel] = []

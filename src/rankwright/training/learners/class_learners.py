@@ -56,7 +56,6 @@ class DecisionProduct:
     def fit(
         self, binned: _native.BinnedMatrix, signed: Doubles, opposite: bool, workspace: Workspace, n_threads: int
     ) -> Votes:
-        """Return the splits, the votes of each leaf and those of each document."""
         return _native.fit_product(binned, signed, opposite, self.max_terms, n_threads, workspace)
 
 
@@ -71,8 +70,6 @@ class ClassLearner:
         The kind of classifier: `HammingTree(max_leaves)` or `DecisionProduct(max_terms)`.
     opposite
         Whether the two sides of a split must vote against each other on every class.
-    n_threads
-        Threads to use.
     """
 
     def __init__(
@@ -85,7 +82,6 @@ class ClassLearner:
         self._workspace = _native.GrowthWorkspace()
 
     def fit(self, signal: ClassWeights) -> Weak:
-        """Return the classifier, and its votes on every document."""
         by_document = np.ascontiguousarray(signal.signed.T)
         tree, votes, outputs = self.shape.fit(
             self.binned.matrix, by_document, self.opposite, self._workspace, self.n_threads

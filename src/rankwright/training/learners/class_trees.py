@@ -35,12 +35,7 @@ class ClassTreeLearner(TreeLearner):
             sample.rows,
             sample.weights,
             features,
-            self.limits.max_leaves,
-            self.limits.min_documents,
-            self.limits.min_hessian,
-            self.limits.l2,
-            self.limits.min_gain,
-            self.limits.levels,
+            *self.limits,
             self.n_threads,
             self._workspace,
         )
@@ -59,7 +54,6 @@ class TreePerClass:
         self.learner = learner
 
     def fit(self, signal: Gradients) -> Weak:
-        """Return the trees fitted to the gradients of each class, and their outputs for every document."""
         pairs = zip(signal.gradient, signal.hessian, strict=True)
         each = [self.learner.fit(Gradients(gradient, hessian)) for gradient, hessian in pairs]
         trees = [weak.model for weak in each if isinstance(weak.model, TreeEnsemble)]

@@ -38,7 +38,7 @@ class PairSignal(Gradients):
 
     scores: Doubles
     log_loss: float
-    pairs: Pairs
+    pairs: LabelPairs
 
     def diagnostics(self, before: PairSignal) -> dict[str, float]:
         """Return Z, the factor by which the loss changed, the product of all Z, and the misordered fraction.
@@ -50,7 +50,7 @@ class PairSignal(Gradients):
         return bounds | {"misordered": self.pairs.misordered(self.scores)}
 
 
-class Pairs(ABC):
+class LabelPairs(ABC):
     """All pairs of a query's documents with different labels.
 
     If document i has a higher label than j, and F are the scores, the weight of the pair is
@@ -65,8 +65,6 @@ class Pairs(ABC):
         Function of the higher and the lower label of a pair.
     shares
         s, one per document: the initial weight of a pair is s_i s_j.
-    n_threads
-        Number of threads.
     """
 
     def __init__(self, judged: QueryLabels, strength: Strength, shares: Doubles, n_threads: int) -> None:
@@ -82,13 +80,11 @@ class Pairs(ABC):
         weights: Doubles | None = None,
         by_query: bool = False,
         n_threads: int,
-    ) -> Pairs:
+    ) -> LabelPairs:
         """Return the pairs: factored (linear time) if there are few distinct labels, otherwise listed in blocks.
 
         Parameters
         ----------
-        judged, strength, n_threads
-            As above.
         weights
             One weight per document; the weight of a pair is the geometric mean of its two.
         by_query
@@ -129,8 +125,8 @@ class Pairs(ABC):
         """Return the fraction of pairs, weighted by s_i s_j, whose better document has no higher score."""
 
 
-class FactoredPairs(Pairs):
-    """Pairs with few distinct labels: for two given labels, a pair's weight is a product of two factors.
+class FactoredPairs(LabelPairs):
+    """LabelPairs with few distinct labels: for two given labels, a pair's weight is a product of two factors.
 
     The time is documents x labels, and documents x features x labels for crossing weights.
     """
@@ -145,7 +141,6 @@ class FactoredPairs(Pairs):
         self._sorted: tuple[BinnedFeatures, _native.SortedCodes] | None = None
 
     def signal(self, scores: Doubles) -> PairSignal:
-        """Return gradients and hessians from sums of factors."""
         gradient, hessian, log_loss = _native.pair_gradients(
             self.groups.offsets, self._codes, self._strengths, self.shares, scores, self.n_threads
         )
@@ -168,15 +163,14 @@ class FactoredPairs(Pairs):
         )
 
     def misordered(self, scores: Doubles) -> float:
-        """Count misordered pairs in one pass over each query's ranking."""
         order = Ranking.of(scores, self.groups, n_jobs=self.n_threads).order
         return _native.misordered_share(
             self.groups.offsets, order, self._codes, self._strengths, self.shares, scores, self.n_threads
         )
 
 
-class Block(NamedTuple):
-    """Pairs of some rows with all rows of their queries: the two rows, strength and exponent of each pair."""
+class PairBlock(NamedTuple):
+    """LabelPairs of some rows with all rows of their queries: the two rows, strength and exponent of each pair."""
 
     left: NDArray[np.int64]
     right: NDArray[np.int64]
@@ -184,8 +178,8 @@ class Block(NamedTuple):
     power: Doubles
 
 
-class ListedPairs(Pairs):
-    """Pairs with many distinct labels: listed block by block, each pair once from either document.
+class ListedPairs(LabelPairs):
+    """LabelPairs with many distinct labels: listed block by block, each pair once from either document.
 
     The time is proportional to the number of pairs, and to pairs x features for crossing weights; memory is that
     of one block.
@@ -207,14 +201,13 @@ class ListedPairs(Pairs):
         top = max(largest)
         if top == -np.inf:
             return PairSignal(gradient, hessian, scores, top, self)
-        total = fsum(one * np.exp(power - top) for one, power in zip(sums, largest, strict=True))
+        total = fsum(part * np.exp(power - top) for part, power in zip(sums, largest, strict=True))
         for rows, power in zip(self._blocks(), largest, strict=True):
             gradient[rows] *= np.exp(power - top) / total
             hessian[rows] *= np.exp(power - top) / total
         return PairSignal(gradient, hessian, scores, float(top + np.log(total)), self)
 
     def crossing_weights(self, binned: BinnedFeatures, signal: PairSignal, *, squared: bool) -> Doubles:
-        """Sum the crossing weights of all blocks."""
         sums = np.zeros((binned.n_features, CODES))
         for rows in self._blocks():
             block = self._block(rows, signal.scores)
@@ -226,7 +219,6 @@ class ListedPairs(Pairs):
         return sums
 
     def misordered(self, scores: Doubles) -> float:
-        """Check every pair."""
         wrong, total = [], []
         for rows in self._blocks():
             block = self._block(rows, scores)
@@ -245,26 +237,27 @@ class ListedPairs(Pairs):
             yield slice(first, last)
             first = last
 
-    def _block(self, rows: slice, scores: Doubles) -> Block:
+    def _block(self, rows: slice, scores: Doubles) -> PairBlock:
         queries = self._query_of(rows)
         sizes = self.groups.sizes[queries]
         left = np.repeat(np.arange(rows.start, rows.stop), sizes)
         right = np.arange(len(left)) - np.repeat(_starts(sizes) - self.groups.offsets[queries], sizes)
-        one, other = self.labels[left], self.labels[right]
-        strength = np.where(one == other, 0.0, self.strength(np.maximum(one, other), np.minimum(one, other)))
-        gap = np.sign(one - other) * (scores[left] - scores[right])
+        first, second = self.labels[left], self.labels[right]
+        better, worse = np.maximum(first, second), np.minimum(first, second)
+        strength = np.where(first == second, 0.0, self.strength(better, worse))
+        gap = np.sign(first - second) * (scores[left] - scores[right])
         power = np.where(
-            (one == other) | (self.shares[left] * self.shares[right] == 0.0), -np.inf, -strength * gap
+            (first == second) | (self.shares[left] * self.shares[right] == 0.0), -np.inf, -strength * gap
         )
-        return Block(left, right, strength, power)
+        return PairBlock(left, right, strength, power)
 
-    def _weights(self, block: Block, log_scale: float) -> Doubles:
+    def _weights(self, block: PairBlock, log_scale: float) -> Doubles:
         with np.errstate(over="ignore"):  # minus infinity: no weight
             relative = np.exp(block.power - log_scale)
         weights: Doubles = self.shares[block.left] * self.shares[block.right] * relative
         return weights
 
-    def _difference(self, block: Block) -> Doubles:
+    def _difference(self, block: PairBlock) -> Doubles:
         return np.asarray(self.labels[block.left] - self.labels[block.right])
 
     def _query_of(self, rows: slice) -> NDArray[np.int64]:

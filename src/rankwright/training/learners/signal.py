@@ -12,20 +12,13 @@ from rankwright.base.errors import InputError
 
 if TYPE_CHECKING:
     from rankwright.base.arrays import Doubles
-    from rankwright.data.dataset import Documents
+    from rankwright.training.weak_model import WeakModel
 
 Signal = TypeVar("Signal", contravariant=True)
 
 # Keeps the step finite if a weak model is perfect, or entirely wrong, on every query with a positive weight.
 SMALLEST_ERROR = 1e-12
 ROUNDING = 1e-9  # how far rounding may take a metric out of its range
-
-
-class WeakModel(Protocol):
-    """A scorer or another model whose outputs boosting sums, such as trees with one output per class."""
-
-    def outputs(self, data: Documents, *, n_jobs: int | None = None) -> Doubles:
-        """Return the outputs for documents."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -53,8 +53,6 @@ class StumpLearner:
     newton
         Whether to divide by the sum of w_ij d^2, the second derivative of the loss, instead of the sum of w_ij,
         the paper's approximation for d^2 = 1.
-    n_threads
-        Number of threads.
     """
 
     def __init__(self, binned: BinnedFeatures, *, newton: bool, n_threads: int) -> None:
@@ -62,7 +60,6 @@ class StumpLearner:
         self._thresholds = [[LOWEST_VALUE, *edges] for edges in binned.matrix.edges]
 
     def fit(self, signal: PairSignal) -> Weak:
-        """Return the stump with the least weighted squared error."""
         pull = _above(_native.sum_by_code(self.binned.matrix, signal.gradient, self.n_threads))
         weight = _above(signal.pairs.crossing_weights(self.binned, signal, squared=self.newton))
         crosses = weight > NOTHING
@@ -101,8 +98,6 @@ class VoteLearner:
         The features; rows in the order of the pairs' documents.
     directions
         Allowed directions: 1, higher values are better; -1, lower values are better.
-    n_threads
-        Number of threads.
     """
 
     def __init__(self, binned: BinnedFeatures, *, directions: tuple[int, ...], n_threads: int) -> None:
@@ -110,7 +105,6 @@ class VoteLearner:
         self._thresholds = [[LOWEST_VALUE, *edges] for edges in binned.matrix.edges]
 
     def fit(self, signal: PairSignal) -> Weak:
-        """Return the vote with the largest r."""
         r = self._agreement(signal)
         best = _at_highest(self._directed(r))
         return self._vote(best, r[best])
@@ -119,7 +113,7 @@ class VoteLearner:
         """Return r of every feature and threshold: half the sum of gradients above, minus half the sum below."""
         pull = _native.sum_by_code(self.binned.matrix, signal.gradient, self.n_threads)
         above = _above(pull)
-        there_is = np.arange(MISSING) < np.array([[len(one)] for one in self._thresholds])
+        there_is = np.arange(MISSING) < np.array([[len(thresholds)] for thresholds in self._thresholds])
         return np.where(there_is, above - above[:, :1] / 2.0, 0.0)
 
     def _directed(self, r: Doubles) -> Doubles:
@@ -169,15 +163,14 @@ class MetricVoteLearner(VoteLearner):
         self.judged, self.metric = judged, metric
 
     def fit(self, signal: PairSignal) -> Weak:
-        """Return the vote with which the ensemble has the best metric."""
         r = self._agreement(signal)
         directed = self._directed(r)
         thresholds = [Threshold(feature, int(np.argmax(row))) for feature, row in enumerate(directed)]
-        votes = [(self._vote(one, r[one]), abs(r[one])) for one in thresholds if directed[one] > NOTHING]
+        votes = [(self._vote(best, r[best]), abs(r[best])) for best in thresholds if directed[best] > NOTHING]
         if not votes:
             return _nothing(self.binned)
         scores = [signal.scores + half_log_odds(agreement) * vote.outputs for vote, agreement in votes]
-        return votes[int(np.argmax([self._measure(one) for one in scores]))][0]
+        return votes[int(np.argmax(list(map(self._measure, scores))))][0]
 
     def _measure(self, scores: Doubles) -> float:
         return self.metric.mean(self.judged.y, scores, self.judged.groups, n_jobs=self.n_threads)
@@ -200,14 +193,13 @@ def _is_high(binned: BinnedFeatures, threshold: Threshold) -> NDArray[np.bool_]:
 
 def _nothing(binned: BinnedFeatures) -> Weak:
     """Return a weak model whose output is 0 for every document."""
-    none, one = np.zeros(0, dtype=np.float32), np.zeros(1)
     integers = dict.fromkeys(("feature", "missing_left", "left", "right"), np.zeros(0, dtype=np.int32))
     model = TreeEnsemble(
         splits=np.array([0, 0]),
-        threshold=none,
-        leaf_value=one,
+        threshold=np.zeros(0, dtype=np.float32),
+        leaf_value=np.zeros(1),
         gain=np.zeros(0),
-        cover=one + binned.n_rows,
+        cover=np.zeros(1) + binned.n_rows,
         n_features=binned.n_sources,
         **integers,  # type: ignore[arg-type]
     )

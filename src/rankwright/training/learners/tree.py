@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -28,9 +28,8 @@ WIDE_SPREAD = 16.0
 VANISHING = 1e-30  # a smaller ratio of hessian to gradient is rounding
 
 
-@dataclass(frozen=True)
-class TreeLimits:
-    """Limits of the growth of a tree."""
+class TreeLimits(NamedTuple):
+    """Limits of the growth of a tree, in the order in which the native code takes them."""
 
     max_leaves: int
     min_documents: int
@@ -69,7 +68,7 @@ class TreeLearner:
         self.sampling = sampling
         self.random = random
         self.n_threads = n_threads
-        self._source = binned.source_of_columns()
+        self._source = binned.sources
         self._monotone = monotone[self._source] if len(monotone) else monotone
         self._workspace = _native.GrowthWorkspace()
 
@@ -96,12 +95,7 @@ class TreeLearner:
             sample.weights,
             features,
             self._monotone,
-            self.limits.max_leaves,
-            self.limits.min_documents,
-            self.limits.min_hessian,
-            self.limits.l2,
-            self.limits.min_gain,
-            self.limits.levels,
+            *self.limits,
             self.n_threads,
             self._workspace,
         )
@@ -161,14 +155,13 @@ class LeastSquaresTrees:
     mean: bool = False
 
     def fit(self, signal: Gradients) -> Weak:
-        """Return a tree fitted to the gradients, and its outputs for every document."""
         counts = np.ones(len(signal.gradient)) if self.weights is None else self.weights
         tree = self.learner.fit(Gradients(signal.gradient, counts)).model
         assert isinstance(tree, TreeEnsemble)
         leaf_of_row = self.learner.leaf_of_row()
         gradient, hessian = (
-            np.bincount(leaf_of_row, one).astype(np.float64)
-            for one in (signal.gradient, counts if self.mean else signal.hessian)
+            np.bincount(leaf_of_row, values).astype(np.float64)
+            for values in (signal.gradient, counts if self.mean else signal.hessian)
         )
         values = _leaf_values(gradient, hessian, self.l2)
         return Weak(replace(tree, leaf_value=values), values[leaf_of_row])

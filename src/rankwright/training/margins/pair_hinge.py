@@ -9,10 +9,11 @@ import numpy as np
 
 from rankwright import _native
 from rankwright.data.ranking import Ranking
-from rankwright.training.margins.cutting_planes import Plane
-from rankwright.training.margins.newton import Curve
+from rankwright.training.margins.solvers import Plane, RiskCurve, Solution, cutting_planes, newton_steps
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from rankwright.base.arrays import Doubles
     from rankwright.data.groups import QueryGroups
 
@@ -41,13 +42,19 @@ class MarginPairs:
     factors: Doubles
     n_threads: int
 
+    def solutions(self, loss: str, start: Doubles, C: float) -> Iterator[Solution]:
+        """Yield better and better minimisers of 1/2 |w|^2 + C times the 'hinge' or 'squared_hinge' loss."""
+        if loss == "hinge":
+            return cutting_planes(self.hinge, start, C)
+        return newton_steps(self.squared_hinge, start, C)
+
     def hinge(self, w: Doubles) -> Plane:
         """Return the plane that touches the sum of shortfalls at w."""
-        worse, better, _ = self._short(self.X @ w, self.weights)
+        worse, better, _ = self._sums(self._ranking(self.X @ w), self.weights)
         factors = self.factors * self.weights
         return Plane((factors * (better - worse)) @ self.X, float(factors @ worse))
 
-    def squared_hinge(self, w: Doubles) -> Curve:
+    def squared_hinge(self, w: Doubles) -> RiskCurve:
         """Return the sum of squared shortfalls at w, with its derivatives."""
         scores = self.X @ w
         ranking = self._ranking(scores)
@@ -62,10 +69,7 @@ class MarginPairs:
             _, _, moved = self._sums(ranking, changes)
             return np.asarray((2.0 * factors * ((better + worse) * changes - moved)) @ self.X)
 
-        return Curve(max(0.0, value), slope @ self.X, times_hessian)
-
-    def _short(self, scores: Doubles, values: Doubles) -> tuple[Doubles, Doubles, Doubles]:
-        return self._sums(self._ranking(scores), values)
+        return RiskCurve(max(0.0, value), slope @ self.X, times_hessian)
 
     def _ranking(self, scores: Doubles) -> Ranking:
         return Ranking.of(scores, self.groups, n_jobs=self.n_threads)

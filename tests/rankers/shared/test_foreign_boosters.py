@@ -10,22 +10,22 @@ import rankwright as rw
 from interop.foreign import judged, rows_around
 from rankwright.base.errors import InputError, MissingPackageError
 from rankwright.rankers.catalogue import known_rankers
-from rankwright.rankers.shared import companions
-from rankwright.rankers.shared.companions import COMPANIONS, Judged
+from rankwright.rankers.shared import foreign_boosters
+from rankwright.rankers.shared.foreign_boosters import FOREIGN_BOOSTERS, Judged
 from rankwright.training.training_set import TrainingSet
 from shared_data import SHARED, needs_shared_data
 
 
-@pytest.fixture(params=list(COMPANIONS))
+@pytest.fixture(params=list(FOREIGN_BOOSTERS))
 def companion(request):
     pytest.importorskip(request.param)
-    return COMPANIONS[request.param]
+    return FOREIGN_BOOSTERS[request.param]
 
 
 @pytest.fixture
 def of_lightgbm():
     pytest.importorskip("lightgbm")
-    return COMPANIONS["lightgbm"]
+    return FOREIGN_BOOSTERS["lightgbm"]
 
 
 def data_of(seed=0, missing=0.1, **options):
@@ -34,8 +34,8 @@ def data_of(seed=0, missing=0.1, **options):
 
 
 def test_they_are_no_ordinary_rankers():
-    assert not {*COMPANIONS.values()} & {*known_rankers().values()}
-    assert all(kind.name == name == kind.library.lower() for name, kind in COMPANIONS.items())
+    assert not {*FOREIGN_BOOSTERS.values()} & {*known_rankers().values()}
+    assert all(kind.name == name == kind.library.lower() for name, kind in FOREIGN_BOOSTERS.items())
 
 
 def test_it_learns_and_is_saved_inside_a_mixture(companion, tmp_path):
@@ -78,7 +78,7 @@ def test_validation_chooses_the_round(companion):
 
 
 def test_without_the_library_the_message_says_how_to_install_it(monkeypatch):
-    for name, kind in COMPANIONS.items():
+    for name, kind in FOREIGN_BOOSTERS.items():
         monkeypatch.setitem(sys.modules, name, None)
         with pytest.raises(
             MissingPackageError, match=rf"needs {kind.library}: pip install 'rankwright\[{name}\]'\.$"
@@ -93,15 +93,15 @@ def test_labels_that_the_library_does_not_take(name, highest, label):
     train = data_of()
     y = np.where(np.arange(len(train)) == 7, label, train.y)
     with pytest.raises(InputError, match=f"takes labels that are integers from 0 to {highest}, not {label:g}"):
-        COMPANIONS[name](rounds=2).fit(train.X, y, train.qid)
+        FOREIGN_BOOSTERS[name](rounds=2).fit(train.X, y, train.qid)
     y[7] = highest
-    assert COMPANIONS[name](rounds=2).fit(train.X, y, train.qid).model_.n_rounds == 2
+    assert FOREIGN_BOOSTERS[name](rounds=2).fit(train.X, y, train.qid).model_.n_rounds == 2
 
 
 def test_catboost_takes_labels_that_are_no_integers():
     pytest.importorskip("catboost")
     train = data_of()
-    assert COMPANIONS["catboost"](rounds=2).fit(train.X, train.y + 0.5, train.qid).model_.n_rounds == 2
+    assert FOREIGN_BOOSTERS["catboost"](rounds=2).fit(train.X, train.y + 0.5, train.qid).model_.n_rounds == 2
 
 
 def test_weights_and_starts_are_refused(companion):
@@ -125,8 +125,8 @@ def test_what_the_library_refuses_is_said_in_its_name(of_lightgbm):
 
 
 def test_a_converted_model_that_disagrees_is_refused(of_lightgbm, monkeypatch):
-    convert = companions.scorer_from_lightgbm
-    monkeypatch.setattr(companions, "scorer_from_lightgbm", lambda text: convert(text).scaled(1.0001))
+    convert = foreign_boosters.scorer_from_lightgbm
+    monkeypatch.setattr(foreign_boosters, "scorer_from_lightgbm", lambda text: convert(text).scaled(1.0001))
     with pytest.raises(
         InputError, match=r"^The scores of LightGBM [\d.]+ and those of its converted model differ"
     ):

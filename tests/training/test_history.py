@@ -58,7 +58,7 @@ def test_bounds_that_say_nothing_are_not_drawn():
         assert told.has_bound
         assert told.useful_bounds == 0
         assert dashed(told) == []
-        assert "says nothing in any round" in told.bound_chart().description
+        assert "trivial in every round" in told.bound_chart().description
 
 
 def test_the_metric_is_named():
@@ -73,3 +73,41 @@ def test_without_a_bound():
         assert not told.has_bound
         with pytest.raises(InputError, match=r"^These rounds have no bound"):
             told.bound_chart()
+
+
+def test_the_summary_says_which_round_is_kept_and_why():
+    assert history([0.5, 0.6], [0.4, 0.5], best=2).summary == "Round 2 of 2 kept."
+    assert History((), 0, reason="the model was ready").summary == "No round of 0 kept: the model was ready."
+    ended = History((Round(1, 1.0, 0.5),), 1, interrupted=True, reason="there are no validation data")
+    assert ended.summary == "Round 1 of 1 kept: there are no validation data. Ctrl-C ended the fit."
+
+
+def test_a_history_is_shown_as_its_curve_and_a_table_of_rounds():
+    shown = history([0.5, 0.25], [None, None], diagnostics=[{"r": 0.5}, {}])
+    assert str(shown).split("\n") == [
+        "Round 1 of 2 kept.",
+        "",
+        "round  weight  training metric    r",
+        "    1       1           0.5000  0.5",
+        "    2       1           0.2500",
+    ]
+    assert len(shown.figures) == 1
+    assert shown.to_dict()["rounds"][0]["diagnostics"] == {"r": 0.5}
+    assert History((), 0).sections == []
+
+
+def test_a_long_history_has_a_short_table_with_the_kept_round_and_a_folded_one():
+    long = history([0.5] * 500, [0.25] * 500, best=77)
+    short, whole = long.tables
+    numbers = [row[0] for row in short.rows]
+    assert {1, 77, 500} <= set(numbers)
+    assert len(numbers) == 21
+    assert numbers == sorted(numbers)
+    assert whole.folded == "All rounds"
+    assert len(long.frame()) == len(whole.rows) == 500
+
+
+def test_a_bound_that_is_trivial_in_every_round_is_a_note():
+    shown = history([0.5, 0.5], [None, None], diagnostics=[{"bound": 1.2, "misordered": 0.5}] * 2)
+    assert "is non-trivial in 0 of 2 rounds: not drawn." in str(shown)
+    assert len(shown.figures) == 1

@@ -1,12 +1,16 @@
-"""Cutting planes for a convex risk that is not smooth (Joachims, Finley & Yu 2009; Teo et al. 2010)."""
+"""Solvers of margin problems: they minimise 1/2 |w|^2 + C risk(w) for a convex risk.
+
+`cutting_planes` takes any convex risk (Joachims, Finley & Yu 2009; Teo et al. 2010); `newton_steps`, a truncated
+Newton method (Dembo & Steihaug 1983), needs a smooth one and is faster.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from rankwright.training.margins.solution import Solution, finite
+from rankwright.base.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -18,6 +22,29 @@ PROXIMAL = 1e-2  # weight of the proximal term, relative to C
 LEAST_LEVEL = 1e-6  # smaller risks count as this
 PROXIMAL_STEPS = 100  # at most; about five are enough
 CLOSE = 1e-9  # gap, as a fraction of the minimum, at which proximal steps end
+ENOUGH = 1e-4  # fraction of the linear model's descent that a step must achieve (Armijo's rule)
+SHORTEST = 2.0**-40  # shorter steps are below rounding
+
+
+class Solution(NamedTuple):
+    """The best weights so far, their objective, and the gap: a proved bound on its distance from the optimum.
+
+    The gap is a fraction of the objective.
+    """
+
+    weights: Doubles
+    objective: float
+    gap: float
+
+
+def finite(numbers: Any) -> Any:
+    """Return the numbers; raise an `InputError` if one of them is not finite."""
+    if not np.isfinite(numbers).all():
+        raise InputError(
+            "The numbers of the margin problem are no longer finite; "
+            "use a less extreme C, or features of a smaller scale."
+        )
+    return numbers
 
 
 class Plane(NamedTuple):
@@ -100,3 +127,71 @@ class _Planes:
         residual = E @ multipliers - f
         last = -unit * residual[-2] / residual[-1]
         return finite(multipliers / multipliers.sum()), float(finite(last / root - shift))
+
+
+class RiskCurve(NamedTuple):
+    """A risk at some weights: its value, its gradient, and the product of its hessian with a direction."""
+
+    value: float
+    slope: Doubles
+    times_hessian: Callable[[Doubles], Doubles]
+
+
+def newton_steps(risk: Callable[[Doubles], RiskCurve], start: Doubles, C: float) -> Iterator[Solution]:
+    """Yield better and better minimisers of 1/2 |w|^2 + C risk(w), until no step improves by more than rounding.
+
+    The objective is at least as convex as 1/2 |w|^2, so its minimum is at most half the squared length of the
+    gradient below its value.
+    """
+    weights, here = start, _Objective.at(start, risk, C)
+    while True:
+        direction = here.newton_direction()
+        step = 1.0
+        there = _Objective.at(weights + step * direction, risk, C)
+        while there.value >= here.value + ENOUGH * step * float(here.gradient @ direction):
+            step /= 2.0
+            if step < SHORTEST:
+                yield here.solution
+                return
+            there = _Objective.at(weights + step * direction, risk, C)
+        weights, here = there.weights, there
+        yield here.solution
+
+
+class _Objective(NamedTuple):
+    """The objective 1/2 |w|^2 + C risk at some weights."""
+
+    weights: Doubles
+    value: float
+    gradient: Doubles
+    times_hessian: Callable[[Doubles], Doubles]
+
+    @classmethod
+    @np.errstate(all="ignore")  # `finite` reports overflows
+    def at(cls, weights: Doubles, risk: Callable[[Doubles], RiskCurve], C: float) -> _Objective:
+        half = 0.5 * float(finite(weights @ weights))
+        value, slope, times_hessian = risk(weights)
+        gradient = weights + C * slope
+        finite(gradient @ gradient)
+
+        def times_own_hessian(direction: Doubles) -> Doubles:
+            product = direction + C * times_hessian(finite(direction))
+            finite(direction @ product)
+            return product
+
+        return cls(weights, finite(half + C * value), gradient, times_own_hessian)
+
+    @np.errstate(all="ignore")
+    def newton_direction(self) -> Doubles:
+        """Return an approximation of -gradient / hessian, the more exact the closer the optimum is."""
+        from scipy.sparse.linalg import LinearOperator, cg  # slow to import
+
+        n, length = len(self.weights), float(np.linalg.norm(self.gradient))
+        hessian = LinearOperator((n, n), matvec=self.times_hessian, dtype=np.float64)
+        direction, _ = cg(hessian, -self.gradient, rtol=min(0.1, np.sqrt(length)), atol=0.0, maxiter=4 * n)
+        return np.asarray(direction)
+
+    @property
+    def solution(self) -> Solution:
+        gap = 0.5 * float(self.gradient @ self.gradient)
+        return Solution(self.weights, self.value, gap / self.value if self.value > 0.0 else 0.0)

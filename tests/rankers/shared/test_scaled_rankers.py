@@ -6,7 +6,7 @@ from hypothesis.extra import numpy as arrays
 
 from rankwright.base.errors import InputError
 from rankwright.data.dataset import RankingData
-from rankwright.training.scaling_fit import SCALINGS, columns_of, learned_scaling, scaled_features
+from rankwright.rankers.shared.scaled_rankers import SCALINGS, columns_of, learned_scaling, scaled_features
 from rankwright.training.training_set import TrainingSet
 
 nan = np.nan

@@ -1,7 +1,8 @@
 """Rankers that train another library's boosted trees and convert them to our scorers.
 
-They are companions of our own rankers in a mixture, and no public names: `COMPANIONS` has them by name. The
-settings are for small judged collections: small trees, a low learning rate, sampling of rows and columns.
+They are the companions of our own rankers in an `AutoRanker`, and no public names: `FOREIGN_BOOSTERS` has them by
+name. The settings are for small judged collections: small trees, a low learning rate, sampling of rows and
+columns.
 """
 
 from __future__ import annotations
@@ -22,8 +23,7 @@ from rankwright.rankers.parameters.checks import Integer
 from rankwright.rankers.parameters.declaration import parameter
 from rankwright.rankers.parameters.shared_parameters import RandomParameters
 from rankwright.rankers.ranker import Ranker
-from rankwright.rankers.shared.tree_ranker import WATCHED_DOCUMENTS
-from rankwright.training.boosting.loop import WeightedModel
+from rankwright.training.weak_model import WeightedModel
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -63,7 +63,7 @@ class Trained(NamedTuple):
     predict: Callable[[NDArray[np.float32]], Any]
 
 
-class CompanionRanker(RandomParameters, Ranker):
+class ForeignBooster(RandomParameters, Ranker):
     """Trains another library's model for a fixed number of rounds; a subclass knows the library.
 
     Validation data choose how many of the rounds are kept. The scorer is compared with the library's own scores of
@@ -90,8 +90,8 @@ class CompanionRanker(RandomParameters, Ranker):
         data = Judged(task.train.data.X[task.train.canonical_rows], labels.y, labels.groups.sizes)
         trained = self._trained(package, data, task)
         if not len(trained.scorer.feature):
-            raise InputError(f"{self.library} has found nothing to learn: none of its trees has a split.")
-        return _kept(trained.scorer, data.X, self._monitor(task), task.n_threads)
+            raise InputError(f"There is nothing to learn: no tree of {self.library} has a split.")
+        return _kept(trained.scorer, data.X, task.monitor(self.metric, task.watched_labels), task.n_threads)
 
     def package(self) -> Any:
         """Return the library, or say how to install it."""
@@ -114,7 +114,7 @@ class CompanionRanker(RandomParameters, Ranker):
             )
 
     def _trained(self, package: Any, data: Judged, task: FitTask) -> Trained:
-        """Return the library's model, once its scores and those of the scorer are found to be equal."""
+        """Return the library's model, if its scores equal those of the scorer."""
         version = f"{self.library} {package.__version__}"
         try:
             trained = self._train(package, data, task.stop_after or self.rounds, task.n_threads)
@@ -131,15 +131,11 @@ class CompanionRanker(RandomParameters, Ranker):
             )
         return trained
 
-    def _monitor(self, task: FitTask) -> Monitor:
-        watched = task.on_round is not None or len(task.train) <= WATCHED_DOCUMENTS
-        return task.monitor(self.metric, task.train.labels if watched else None)
-
     def _about(self, task: FitTask, history: History) -> dict[str, Any]:
         return super()._about(task, history) | {"library": f"{self.library} {self.package().__version__}"}
 
 
-class LightGBMRanker(CompanionRanker):
+class LightGBMRanker(ForeignBooster):
     """LightGBM's lambdarank with 7 leaves per tree."""
 
     name: ClassVar[str] = "lightgbm"
@@ -166,7 +162,7 @@ class LightGBMRanker(CompanionRanker):
         return Trained(scorer, lambda X: model.predict(X, raw_score=True, num_threads=n_threads))
 
 
-class XGBoostRanker(CompanionRanker):
+class XGBoostRanker(ForeignBooster):
     """XGBoost's rank:ndcg with trees of depth 4."""
 
     name: ClassVar[str] = "xgboost"
@@ -190,7 +186,7 @@ class XGBoostRanker(CompanionRanker):
         return Trained(scorer, lambda X: model.predict(package.DMatrix(X, nthread=n_threads), output_margin=True))
 
 
-class CatBoostRanker(CompanionRanker):
+class CatBoostRanker(ForeignBooster):
     """CatBoost's YetiRank with symmetric trees of depth 4."""
 
     name: ClassVar[str] = "catboost"
@@ -214,8 +210,8 @@ class CatBoostRanker(CompanionRanker):
         return Trained(scorer, lambda X: model.predict(X, prediction_type="RawFormulaVal", thread_count=n_threads))
 
 
-COMPANIONS: Mapping[str, type[CompanionRanker]] = {
-    one.name: one for one in (LightGBMRanker, XGBoostRanker, CatBoostRanker)
+FOREIGN_BOOSTERS: Mapping[str, type[ForeignBooster]] = {
+    kind.name: kind for kind in (LightGBMRanker, XGBoostRanker, CatBoostRanker)
 }
 """Rankers of other libraries by name."""
 
@@ -226,8 +222,8 @@ def _kept(
     """Return the rounds that the monitor keeps, and all of them as a history."""
     scores = np.zeros(len(X))
     with monitor:  # Ctrl-C ends the rounds, not the fit
-        for place in range(scorer.n_trees):
-            tree = scorer.take([place])
+        for number in range(scorer.n_trees):
+            tree = scorer.take([number])
             scores += tree.predict(X, n_jobs=n_threads)
             if monitor.observe(WeightedModel(1.0, tree), scores):
                 break

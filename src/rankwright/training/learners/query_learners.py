@@ -1,7 +1,8 @@
-"""Single features as weak rankers (Xu & Li 2007, section 3.6)."""
+"""AdaRank's weak rankers: single features, or votes and trees fitted to queries drawn by their weights."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from functools import cached_property
 from math import fsum
 from typing import TYPE_CHECKING, Any
@@ -11,24 +12,29 @@ import numpy as np
 from rankwright.data.ranking import Ranking
 from rankwright.models.feature import FeatureScorer
 from rankwright.models.linear import LinearScorer
-from rankwright.training.learners.signal import QueryWeights, Weak
+from rankwright.training.binning import MOST_BINS
+from rankwright.training.learners.pair_signal import LabelPairs, count_pairs, equal_strength
+from rankwright.training.learners.signal import Gradients, QueryWeights, Weak
+from rankwright.training.learners.stump import VoteLearner
+from rankwright.training.learners.tree import TreeLearner, TreeLimits, TreeSampling
 
 if TYPE_CHECKING:
     from rankwright.base.arrays import Doubles
     from rankwright.data.dataset import RankingData
     from rankwright.metrics.base import Metric
+    from rankwright.training.training_set import TrainingSet
+
+MIN_DOCUMENTS = 5  # of a leaf of a tree on drawn queries
 
 
 class BestFeature:
-    """The feature with the best weighted measure: max over k of sum_i P(i) E(x_k on query i).
+    """The feature with the best weighted measure: max over k of sum_i P(i) E(x_k on query i) (section 3.6).
 
     The quality of a feature on a query does not change between rounds, so it is computed once; a round is then one
     product of a small matrix with the weights.
 
     Parameters
     ----------
-    train
-        The documents to rank.
     metric
         The measure E.
     missing
@@ -38,8 +44,6 @@ class BestFeature:
     repeats
         Which features may be chosen again: all (`"allow"`), none (`"once"`), or those that still lower the
         ensemble's loss (`"aside"`).
-    n_threads
-        Threads to use.
     """
 
     def __init__(
@@ -66,7 +70,7 @@ class BestFeature:
     def fit(self, signal: QueryWeights) -> Weak:
         """Return the feature with the best weighted quality."""
         best_first = np.argsort(-self._criterion(signal), kind="stable")
-        chosen = next((one for one in best_first if self._may_be_taken(one, signal)), best_first[0])
+        chosen = next((number for number in best_first if self._may_be_taken(number, signal)), best_first[0])
         self._taken.add(self._candidates[chosen].feature)
         return self._weak(int(chosen))
 
@@ -85,7 +89,7 @@ class BestFeature:
     @cached_property
     def quality(self) -> Doubles:
         """The metric of every candidate (row) on every query (column)."""
-        return np.stack([self._measure(one.predict(self.train)) for one in self._candidates])
+        return np.stack([self._measure(candidate.predict(self.train)) for candidate in self._candidates])
 
     def _measure(self, scores: Doubles) -> Doubles:
         ranking = Ranking.of(scores, self.train.groups, n_jobs=self.n_threads)
@@ -141,3 +145,65 @@ class LeastLossFeature(BestFeature):
         weights, missing = np.zeros(self.train.n_features), np.zeros(self.train.n_features)
         weights[whole.feature], missing[whole.feature] = self._scale * whole.direction, whole.missing
         return Weak(LinearScorer(weights, missing), self._scale * whole.predict(self.train))
+
+
+class DrawnQueries(ABC):
+    """Draws as many queries as there are, with replacement, and fits another learner to them (section 3.2).
+
+    Parameters
+    ----------
+    train
+        The documents to rank; outputs are in canonical order.
+    """
+
+    def __init__(self, train: TrainingSet, random: np.random.Generator) -> None:
+        self.train, self.random = train, random
+
+    def fit(self, signal: QueryWeights) -> Weak:
+        """Return a weak model fitted to a sample of queries."""
+        drawn = self.random.multinomial(len(self.train.labels.groups), signal.weights / signal.weights.sum())
+        return self._fit_to(drawn[self.train.labels.groups.query_of_row].astype(np.float64))
+
+    @abstractmethod
+    def _fit_to(self, times: Doubles) -> Weak:
+        """Fit to documents weighted by how often their query was drawn."""
+
+
+class DrawnVotes(DrawnQueries):
+    """RankBoost's vote: the threshold that orders most pairs of the sample correctly."""
+
+    def __init__(
+        self, train: TrainingSet, directions: tuple[int, ...], random: np.random.Generator, n_threads: int
+    ) -> None:
+        super().__init__(train, random)
+        self.n_threads = n_threads
+        self._alike = 1.0 / count_pairs(train.labels)[train.labels.groups.query_of_row]
+        self._learner = VoteLearner(train.binned(MOST_BINS, n_threads), directions=directions, n_threads=n_threads)
+
+    def _fit_to(self, times: Doubles) -> Weak:
+        pairs = LabelPairs.of(
+            self.train.labels, equal_strength, weights=times * self._alike, n_threads=self.n_threads
+        )
+        return self._learner.fit(pairs.signal(np.zeros(len(times))))
+
+
+class DrawnTrees(DrawnQueries):
+    """A regression tree on labels, taken as differences from their query's mean."""
+
+    def __init__(self, train: TrainingSet, max_leaves: int, random: np.random.Generator, n_threads: int) -> None:
+        super().__init__(train, random)
+        y, groups = train.labels
+        query = groups.query_of_row
+        self._targets = y - (np.bincount(query, y) / groups.sizes)[query]
+        self._learner = TreeLearner(
+            train.binned(MOST_BINS, n_threads),
+            groups,
+            limits=TreeLimits(max_leaves, MIN_DOCUMENTS, min_hessian=1.0, l2=1.0),
+            sampling=TreeSampling(1.0, "documents", 1.0),
+            monotone=np.zeros(0, dtype=np.int8),
+            random=random,
+            n_threads=n_threads,
+        )
+
+    def _fit_to(self, times: Doubles) -> Weak:
+        return self._learner.fit(Gradients(times * self._targets, times))

@@ -12,7 +12,7 @@ from properties import examples
 from rankwright.data.ranking import Ranking
 from rankwright.data.readers.trec import Judgements
 from rankwright.models import Combination, RetrievalScorer
-from rankwright.rankers.shared.settings_search import Axis, search_settings
+from rankwright.rankers.shared.retrieval_ranker import Axis, search_settings
 from rankwright.text import BM25, AbsoluteDiscounting, Analyser, Dirichlet, FeatureSet, Index, JelinekMercer
 from text_documents import VOCABULARY, Text, bodies, texts
 

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from properties import examples
 from rankwright.data.dataset import RankingData
 from rankwright.metrics import AP, NDCG, KendallTau
-from rankwright.training.learners.best_feature import BestFeature, LeastLossFeature
+from rankwright.training.learners.query_learners import BestFeature, LeastLossFeature
 from rankwright.training.learners.signal import QueryWeights
 from reference import adarank as slow
 
