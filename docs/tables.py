@@ -34,7 +34,8 @@ ENTRY = re.compile(r"^(\w[\w, ]*)\n((?: {4}.*\n?)+)", re.MULTILINE)  # of a nump
 
 def _verbs(group: Any, before: str = "") -> Iterator[tuple[str, Any]]:
     """Yield every verb by its name; a kind of `analyse` is called `analyse-errors` and so on."""
-    for name, verb in group.commands.items():
+    for name in group.commands:
+        verb = group.full_command(name)
         if hasattr(verb, "commands"):
             yield from _verbs(verb, f"{before}{name}-")
         else:

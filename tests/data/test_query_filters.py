@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import rankwright as rw
 from rankwright.base.errors import InputError
-from rankwright.data.query_filters import QueryFilter, relevant_documents, told
+from rankwright.data.query_filters import QueryFilter, reasons_in_words, relevant_documents
 
 LABELS = {"a": [2, 1, 0], "b": [1, 1], "c": [0, 0, 0], "d": [0.5, 0], "e": [3]}
 Y = [label for labels in LABELS.values() for label in labels]
@@ -49,8 +49,10 @@ def test_each_dropped_query_has_one_reason():
         "a single label": [False, True, False, False, True],
     }
     counts = {reason: int(some.sum()) for reason, some in reasons.items()}
-    assert told(counts) == "2 queries with fewer than 1 relevant document, 2 queries with a single label"
-    assert told({}) == ""
+    assert (
+        reasons_in_words(counts) == "2 queries with fewer than 1 relevant document, 2 queries with a single label"
+    )
+    assert reasons_in_words({}) == ""
 
 
 @given(st.lists(st.lists(st.integers(0, 3), min_size=1, max_size=4), min_size=1, max_size=6), st.integers(0, 3))

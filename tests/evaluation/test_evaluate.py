@@ -1,12 +1,15 @@
+from inspect import signature
+
 import numpy as np
 import pytest
 
+import rankwright as rw
 from evaluation.examples import small_data
 from rankwright.base.errors import InputError
 from rankwright.data.dataset import RankingData
 from rankwright.data.ranking import Ranking
 from rankwright.data.readers.trec import Judgements, Run
-from rankwright.evaluation.evaluate import evaluate
+from rankwright.evaluation.evaluate import EvaluationOptions, evaluate
 from rankwright.metrics import AP, NDCG, find_convention
 from rankwright.models import FeatureScorer
 
@@ -190,3 +193,12 @@ def test_queries_of_one_label_of_runs_are_kept():
     judgements = Judgements.of(["a", "a", "b"], ["1", "2", "3"], [1, 0, 1])
     with pytest.raises(InputError, match="drop_one_label is not for runs"):
         evaluate({"run": run}, judgements, drop_one_label=True)
+
+
+def test_options_that_are_passed_on_are_those_of_evaluate():
+    parameters = set(signature(rw.evaluate).parameters)
+    assert set(EvaluationOptions.__annotations__) == parameters - {"systems", "data", "metrics"}
+    assert EvaluationOptions.__doc__ == rw.evaluate.__doc__
+    data = rw.RankingData([[1.0], [2.0]], [0, 1], [1, 1])
+    with pytest.raises(TypeError, match="least_relevant"):
+        rw.compare({"a": [0.0, 1.0], "b": [1.0, 0.0]}, data, least_relevant=1)

@@ -416,8 +416,8 @@ from pathlib import Path
 for path in sys.argv[1:]:
     try:
         scorer = load(path)
-        info(Path(path), ReadOptions())
-        info(Path(path), ReadOptions(), json=True)
+        info(file=Path(path), reading=ReadOptions(), json=False)
+        info(file=Path(path), reading=ReadOptions(), json=True)
         if scorer.n_features < 100:
             scorer.predict(np.ones((4, scorer.n_features)), 1, n_jobs=1)
     except InputError as error:

@@ -17,13 +17,6 @@ STILL_SPELLING = {
     "cli/output/live_tables.py",
     "ensembling/blend.py",
     "ensembling/metric_curve.py",
-    "papers/calibrated_2011/diversity.py",
-    "papers/direct_2008/bounds.py",
-    "papers/framework/claims.py",
-    "papers/framework/figures.py",
-    "papers/lambdasmart_2010/adaptation.py",
-    "papers/lambdasmart_2010/systems.py",
-    "papers/mpboost_2009/paper.py",
     "text/features/judged_features.py",
     "training/history.py",
 }

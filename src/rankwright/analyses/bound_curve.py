@@ -57,7 +57,7 @@ class BoundCurve(Result):
         """Return about ten rounds, the first and the last among them, and the curves of all."""
         last = len(self.values) - 1
         rounds = np.unique(np.linspace(0, last, min(ROWS, last + 1)).round().astype(int)).tolist()
-        columns = [Column("round", Kind.COUNT), Column(self.measure), Column(f"{self.side} bound", Kind.NUMBER)]
+        columns = [Column("round", Kind.COUNT), Column(self.measure), Column(f"{self.side} bound", Kind.MEASURED)]
         rows = [(index + 1, self.values[index], self.bounds[index]) for index in rounds]
         return [Table(columns, rows), Figure(self.chart)]
 

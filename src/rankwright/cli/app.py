@@ -9,7 +9,7 @@ import sys
 import warnings
 from collections.abc import Mapping, Sequence
 from importlib import import_module
-from typing import Annotated, Any, ClassVar
+from typing import Any, ClassVar
 
 import typer
 from typer.main import get_command
@@ -100,11 +100,9 @@ def _show_version(wanted: bool) -> None:
 
 @app.callback()
 def options(
-    _version: Annotated[
-        bool,
-        # Eager, so that no verb is needed after it.
-        typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and stop."),
-    ] = False,
+    _version: bool = typer.Option(  # eager, so that no verb is needed after it
+        False, "--version", callback=_show_version, is_eager=True, help="Show the version and stop."
+    ),
 ) -> None:
     """Take the options given before a verb."""
 

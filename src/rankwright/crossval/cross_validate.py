@@ -95,12 +95,10 @@ def cross_validate(
     Parameters
     ----------
     ranker, data
-        A ranker or its name, or several by name, which are compared on the same folds. And judged documents, a
-        file of them, a folder with Fold1, Fold2 and so on, a list of (train, test) or (train, valid, test), or
-        what `make_folds` returns.
+        A ranker or its name, or several by name, compared on the same folds. And judged documents, a file of
+        them, a folder with Fold1 and so on, a list of (train, test) or (train, valid, test), or `make_folds(...)`.
     folds, repeats, validation, stratify, random_state
-        How data without folds are split, as in `make_folds`: without a validation part rankers learn for all
-        their rounds.
+        How data without folds are split, as in `make_folds`; without a validation part all rounds are kept.
     min_relevant
         Drop queries with fewer relevant documents (label >= 1) from all parts, before data are split.
     drop_one_label
@@ -124,23 +122,10 @@ def cross_validate(
     splits = SplitOptions(folds, repeats, validation, random_state, stratify)
     parts = Folds.of(data, splits, min_relevant=min_relevant, n_jobs=next(iter(named.values())).n_jobs)
     protocol = default_protocol(has_validation=parts.has_validation) if tune is True else tune or None
-    grids = _grids(grid, named, several=is_several(ranker))
-    fitters = {
-        name: FoldFitter(each, grids[name], protocol, refit, workers, on_fit) for name, each in named.items()
-    }
-    measuring = _Measuring(asked, convention, QueryFilter(min_relevant, drop_one_label))
-    results: dict[str, list[FoldResult]] = {name: [] for name in fitters}
-    seconds = dict.fromkeys(fitters, 0.0)
-    for fold in parts:  # each is read or made once, for all rankers
-        for name, fitter in fitters.items():
-            started = time.perf_counter()
-            results[name].append(measuring.measure(name, fitter, fold))
-            seconds[name] += time.perf_counter() - started
-            on_fold(results[name][-1])
-    validated = {
-        name: _validated(name, fitter, parts, measuring, results[name], seconds[name])
-        for name, fitter in fitters.items()
-    }
+    grids, options = _grids(grid, named, several=is_several(ranker)), (protocol, refit, workers, on_fit)
+    fitters = {name: FoldFitter(each, grids[name], *options) for name, each in named.items()}
+    left_out = QueryFilter(min_relevant, drop_one_label)
+    validated = _validate(fitters, parts, _Measuring(asked, convention, left_out), on_fold)
     return CrossComparison(validated) if is_several(ranker) else next(iter(validated.values()))
 
 
@@ -196,6 +181,24 @@ class _Measuring:
             raise InputError(f"{fold.name} cannot be measured: {error}") from None
         rounds = ranker.history_.best_round
         return FoldResult(fold.name, fold.repeat, report, averaged, rounds, chosen, trials, ranker.model_)
+
+
+def _validate(
+    fitters: Mapping[str, FoldFitter], parts: Folds, measuring: _Measuring, on_fold: Callable[[FoldResult], None]
+) -> dict[str, CrossValidation]:
+    """Fit and evaluate all rankers, fold by fold: each fold is read or made once."""
+    results: dict[str, list[FoldResult]] = {name: [] for name in fitters}
+    seconds = dict.fromkeys(fitters, 0.0)
+    for fold in parts:
+        for name, fitter in fitters.items():
+            started = time.perf_counter()
+            results[name].append(measuring.measure(name, fitter, fold))
+            seconds[name] += time.perf_counter() - started
+            on_fold(results[name][-1])
+    return {
+        name: _validated(name, fitter, parts, measuring, results[name], seconds[name])
+        for name, fitter in fitters.items()
+    }
 
 
 def _validated(

@@ -91,7 +91,7 @@ def any_of(reasons: dict[str, NDArray[np.bool_]], n_queries: int) -> NDArray[np.
     return np.asarray(np.logical_or.reduce([np.zeros(n_queries, dtype=bool), *reasons.values()]))
 
 
-def told(dropped: Mapping[str, int]) -> str:
+def reasons_in_words(dropped: Mapping[str, int]) -> str:
     """Return in words how many queries were dropped, and why; empty if no reason was asked for."""
     return ", ".join(f"{counted(number, 'query')} with {reason}" for reason, number in dropped.items())
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from rankwright.base.errors import InputError
 from rankwright.base.wording import counted, metric_value
-from rankwright.data.query_filters import told
+from rankwright.data.query_filters import reasons_in_words
 from rankwright.metrics.base import mean_over_queries
 from rankwright.metrics.parse import as_metric
 from rankwright.reports.blocks import Cell, Column, Figure, Kind, Note, Section, Table
@@ -128,7 +128,7 @@ class Report(Result):
         by_metric = ", ".join(f"{count:,} ({metric})" for metric, count in self.empty.items())
         counts = set(self.empty.values())
         empty = f"{counts.pop():,}" if len(counts) == 1 else by_metric
-        dropped = f"dropped: {told(self.dropped)}; " if self.dropped else ""
+        dropped = f"dropped: {reasons_in_words(self.dropped)}; " if self.dropped else ""
         queries = counted(len(self.queries), "query")
         return f"{queries}, {empty} of them empty; {dropped}convention {self.convention}"
 

@@ -89,14 +89,17 @@ def tune(
     if grid is not None and grid is not False:
         _refuse_with_grid({"trials": trials, "time_limit": time_limit, "space": space, "storage": storage})
         return task.from_grid(None if grid is True else grid)
-    limits = (
-        TRIALS if trials is None else trials,
-        Duration(optional=True).take(parameter("time_limit"), time_limit),
-    )
-    Integer(1).require(parameter("trials"), limits[0])
+    limits = _limits(trials, time_limit)
     Integer(0).require(parameter("random_state"), random_state)
     options = {"random_state": random_state, "prune": prune}
     return task.from_search(_space(task.ranker, space), limits, storage, options, on_progress)
+
+
+def _limits(trials: int | None, time_limit: float | str | None) -> tuple[int, float | None]:
+    """Return the number of trials of a search, and its time in seconds."""
+    most = TRIALS if trials is None else trials
+    Integer(1).require(parameter("trials"), most)
+    return most, Duration(optional=True).take(parameter("time_limit"), time_limit)
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ import json
 import math
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 
@@ -67,25 +67,18 @@ def _check_output(path: Path | None) -> Path | None:
     return path
 
 
-ConfigOption = Annotated[
-    Path | None,
-    option(
-        "File with options (.toml, .yaml or .json); those given here override it.",
-        "FILE",
-        is_eager=True,  # the file gives the defaults of all other options
-        callback=_load,
-    ),
-]
-SaveConfigOption = Annotated[
-    Path | None,
-    option("File to write with the options of this run, for --config.", "FILE", callback=_check_output),
-]
+CONFIG = option(
+    "File with options (.toml, .yaml or .json); those given here override it.",
+    "FILE",
+    is_eager=True,  # the file gives the defaults of all other options
+    callback=_load,
+)
+SAVE_CONFIG = option("File to write with the options of this run, for --config.", "FILE", callback=_check_output)
 
 
 def configurable(verb: Callable[..., None]) -> Callable[..., None]:
     """Give a verb the options `--config` and `--save-config`."""
     own = inspect.signature(verb, eval_str=True).parameters
-    added = {"context": typer.Context, "config": ConfigOption, "save_config": SaveConfigOption}
 
     @functools.wraps(verb)
     def with_config(context: typer.Context, save_config: Path | None, **given: Any) -> None:
@@ -98,7 +91,9 @@ def configurable(verb: Callable[..., None]) -> Callable[..., None]:
         with_config,
         [
             *(keyword(each.name, each.annotation, each.default) for each in own.values()),
-            *(keyword(name, kind, None) for name, kind in added.items()),
+            keyword("context", typer.Context),
+            keyword("config", Path | None, CONFIG),
+            keyword("save_config", Path | None, SAVE_CONFIG),
         ],
     )
 

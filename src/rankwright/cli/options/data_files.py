@@ -8,15 +8,15 @@ import sys
 import tempfile
 import warnings
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import rankwright as rw
 from rankwright import data
 from rankwright.base.errors import InputError
 from rankwright.base.wording import brief_list, counted
-from rankwright.cli.options.declaring import option
+from rankwright.cli.options.declaring import option, option_group
 from rankwright.cli.output.console import note
 from rankwright.data.columns import LABEL, QUERY
 
@@ -35,34 +35,25 @@ STANDARD_INPUT = "standard input"
 _option = functools.partial(option, panel="Reading data files")
 
 
-@dataclass(frozen=True)
+@option_group
 class ReadOptions:
     """How data files are read: their format, and what the columns of a table are used for."""
 
-    label: Annotated[str | None, _option("Column of a table with the labels; by default label.", "COLUMN")] = None
-    qid: Annotated[str | None, _option("Column of a table with the query ids; by default qid.", "COLUMN")] = None
-    docid: Annotated[
-        str | None,
-        _option("Column of a table with the document ids; by default docid, if there is one.", "COLUMN"),
-    ] = None
-    features: Annotated[
-        str | None, _option("Feature columns of a table; patterns such as bm25_* are allowed.", "A,B,...")
-    ] = None
-    drop: Annotated[
-        str | None, _option("Columns of a table that are no features, by name or pattern.", "A,B,...")
-    ] = None
-    categorical: Annotated[
-        str | None, _option("Columns of a table with categories to encode, by name or pattern.", "A,B,...")
-    ] = None
-    n_features: Annotated[
-        int | None, _option("Number of features, if a LETOR file never mentions the last ones.", "N", min=1)
-    ] = None
-    zero_based: Annotated[bool, _option("LETOR files number features from 0, as scikit-learn writes them.")] = (
-        False
+    label: str | None = _option("Column of a table with the labels; by default label.", "COLUMN")
+    qid: str | None = _option("Column of a table with the query ids; by default qid.", "COLUMN")
+    docid: str | None = _option(
+        "Column of a table with the document ids; by default docid, if there is one.", "COLUMN"
     )
-    format: Annotated[
-        str | None, _option("letor, csv, tsv or parquet, if the name of the file does not say it.", "NAME")
-    ] = None
+    features: str | None = _option("Feature columns of a table; patterns such as bm25_* are allowed.", "A,B,...")
+    drop: str | None = _option("Columns of a table that are no features, by name or pattern.", "A,B,...")
+    categorical: str | None = _option(
+        "Columns of a table with categories to encode, by name or pattern.", "A,B,..."
+    )
+    n_features: int | None = _option(
+        "Number of features, if a LETOR file never mentions the last ones.", "N", min=1
+    )
+    zero_based: bool = _option("LETOR files number features from 0, as scikit-learn writes them.", default=False)
+    format: str | None = _option("letor, csv, tsv or parquet, if the name of the file does not say it.", "NAME")
 
     def format_of(self, path: Path) -> str:
         """Return the format of a file: as given, otherwise by the end of its name."""

@@ -1,7 +1,7 @@
 """How verbs declare options: one by one, or as groups that several verbs share and receive as one value.
 
-A verb is a function whose parameters are annotated with `option` or `argument`. A parameter annotated with a
-dataclass of such fields, or with a `Signature`, stands for all options of that group.
+A verb is a function; the default of each parameter is an `option` or an `argument`, which has the real default. A
+parameter whose type is an `option_group`, or whose default is a `Signature`, stands for all options of that group.
 """
 
 from __future__ import annotations
@@ -9,24 +9,59 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable
-from copy import copy
-from dataclasses import dataclass, fields, is_dataclass
-from typing import Annotated, Any, Protocol, get_type_hints, runtime_checkable
+from dataclasses import dataclass, field, fields, is_dataclass
+from typing import Annotated, Any, Protocol, TypeVar, dataclass_transform, get_type_hints, runtime_checkable
 
 import typer
-from typer.models import OptionInfo
 
 from rankwright.base.errors import InputError
 
+REQUIRED = inspect.Parameter.empty
+WITHOUT_LABELS = {"judged=False": "`rank` or `predict`", "pass label=None": "use `rank` or `predict`"}
+Kind = TypeVar("Kind")
 
-def option(words: str, metavar: str | None = None, *names: str, panel: str | None = None, **more: Any) -> Any:
-    """Declare an option; its name is that of the parameter, with dashes, unless names are given."""
-    return typer.Option(*names, metavar=metavar, help=words, rich_help_panel=panel, **more)
+
+@dataclass(frozen=True)
+class Declaration:
+    """An option or an argument: its default, and what typer is told of it."""
+
+    default: Any
+    make: Callable[..., Any]
+    names: tuple[str, ...]
+    more: dict[str, Any]
+
+    def parameter(self, name: str, kind: Any) -> inspect.Parameter:
+        """Return the parameter that typer reads; an option is called as its parameter unless it has names."""
+        names = self.names or ((option_name(name),) if self.make is typer.Option else ())
+        return keyword(name, Annotated[kind, self.make(*names, **self.more)], self.default)
 
 
-def argument(words: str, metavar: str, **more: Any) -> Any:
+def option(
+    words: str,
+    metavar: str | None = None,
+    *names: str,
+    default: Any = None,
+    panel: str | None = None,
+    **more: Any,
+) -> Any:
+    """Declare an option by its help and by what the help calls its value; a flag has no value."""
+    return Declaration(
+        default, typer.Option, names, {"help": words, "metavar": metavar, **more, "rich_help_panel": panel}
+    )
+
+
+def argument(words: str, metavar: str, *, default: Any = None, **more: Any) -> Any:
     """Declare an argument, which has no name on the command line."""
-    return typer.Argument(metavar=metavar, help=words, **more)
+    return Declaration(default, typer.Argument, (), {"help": words, "metavar": metavar, **more})
+
+
+@dataclass_transform(frozen_default=True)
+def option_group(kind: type[Kind]) -> type[Kind]:
+    """Make a class of options a dataclass of their values."""
+    for name, declared in list(vars(kind).items()):
+        if isinstance(declared, Declaration):
+            setattr(kind, name, field(default=declared.default, metadata={"declared": declared}))
+    return dataclass(frozen=True)(kind)
 
 
 @runtime_checkable
@@ -44,26 +79,26 @@ class OptionGroup(Protocol):
 
 
 @dataclass(frozen=True)
-class DataclassGroup:
-    """The fields of a dataclass, each with a default, as options."""
+class GroupOfFields:
+    """The options of an `option_group`."""
 
     kind: type[Any]
 
     def parameters(self) -> list[inspect.Parameter]:
         """Return one parameter per field."""
-        hints = get_type_hints(self.kind, include_extras=True)
-        return [keyword(field.name, hints[field.name], field.default) for field in fields(self.kind)]
+        hints = get_type_hints(self.kind)
+        return [each.metadata["declared"].parameter(each.name, hints[each.name]) for each in fields(self.kind)]
 
     def value(self, given: dict[str, Any]) -> Any:
-        """Return the dataclass with the values given."""
-        return self.kind(**{field.name: given[field.name] for field in fields(self.kind)})
+        """Return the group with the values given."""
+        return self.kind(**{each.name: given[each.name] for each in fields(self.kind)})
 
     def spelling(self) -> dict[str, str]:
         """Return the options by field."""
-        return {field.name: option_name(field.name) for field in fields(self.kind)}
+        return {each.name: option_name(each.name) for each in fields(self.kind)}
 
 
-def keyword(name: str, annotation: Any, default: Any = inspect.Parameter.empty) -> inspect.Parameter:
+def keyword(name: str, annotation: Any, default: Any = REQUIRED) -> inspect.Parameter:
     """Return a parameter that is given by name."""
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
 
@@ -74,15 +109,15 @@ def option_name(name: str) -> str:
 
 
 def given_option(group: Any) -> str | None:
-    """Return the first option of a dataclass group that is not at its default, such as --query-format."""
-    given = (field.name for field in fields(group) if getattr(group, field.name) != field.default)
+    """Return the first option of a group that is not at its default, such as --query-format."""
+    given = (each.name for each in fields(group) if getattr(group, each.name) != each.default)
     return next(map(option_name, given), None)
 
 
 def with_signature(verb: Callable[..., None], parameters: list[inspect.Parameter]) -> Callable[..., None]:
     """Give a function the parameters that typer reads from it."""
     verb.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    verb.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    verb.__annotations__ = {each.name: each.annotation for each in parameters}
     return verb
 
 
@@ -92,7 +127,7 @@ def as_command(verb: Callable[..., None]) -> Callable[..., None]:
     Messages of the library that name a parameter name the option instead.
     """
     own = inspect.signature(verb, eval_str=True).parameters
-    groups = {name: group for name, each in own.items() if (group := _group_of(each.annotation)) is not None}
+    groups = {name: group for name, each in own.items() if (group := _group_of(each)) is not None}
     spelling = {name: option_name(name) for name in own if name not in groups}
     for group in groups.values():
         spelling |= group.spelling()
@@ -100,39 +135,34 @@ def as_command(verb: Callable[..., None]) -> Callable[..., None]:
     @functools.wraps(verb)
     def run(**given: Any) -> None:
         try:
-            values = {name: groups[name].value(given) if name in groups else given[name] for name in own}
-            verb(**values)
+            verb(**{name: groups[name].value(given) if name in groups else given[name] for name in own})
         except InputError as error:
             raise InputError(error.spelled(lambda name: _as_option(name, spelling))) from error
 
     parameters: list[inspect.Parameter] = []
     for name, each in own.items():
-        parameters += groups[name].parameters() if name in groups else [each]
-    return with_signature(run, [_named(each) for each in parameters])
+        parameters += groups[name].parameters() if name in groups else [_parameter(each)]
+    return with_signature(run, parameters)
 
 
 def _as_option(parameter: str, spelling: dict[str, str]) -> str:
     """Return a parameter, or a setting such as `time_limit=60`, as the command line spells it."""
-    if parameter in ("judged=False", "label=None"):
-        return "`rank` or `predict`"
+    if parameter in WITHOUT_LABELS:
+        return WITHOUT_LABELS[parameter]
     name, _, value = parameter.partition("=")
     if name not in spelling:
         return parameter
     return spelling[name] if value in ("", "True") else f"{spelling[name]} {value}"
 
 
-def _group_of(annotation: Any) -> OptionGroup | None:
-    if is_dataclass(annotation) and isinstance(annotation, type):
-        return DataclassGroup(annotation)
-    return next((each for each in getattr(annotation, "__metadata__", ()) if isinstance(each, OptionGroup)), None)
+def _group_of(parameter: inspect.Parameter) -> OptionGroup | None:
+    if isinstance(parameter.default, OptionGroup):
+        return parameter.default
+    kind = parameter.annotation
+    return GroupOfFields(kind) if is_dataclass(kind) and isinstance(kind, type) else None
 
 
-def _named(parameter: inspect.Parameter) -> inspect.Parameter:
-    """Return a parameter given by name, whose option has a name of its own."""
-    annotation = parameter.annotation
-    info = next(iter(getattr(annotation, "__metadata__", ())), None)
-    if isinstance(info, OptionInfo) and info.default is ... and not info.param_decls:
-        info = copy(info)
-        info.param_decls = (option_name(parameter.name),)
-        annotation = Annotated[annotation.__origin__, info]
-    return keyword(parameter.name, annotation, parameter.default)
+def _parameter(parameter: inspect.Parameter) -> inspect.Parameter:
+    if isinstance(parameter.default, Declaration):
+        return parameter.default.parameter(parameter.name, parameter.annotation)
+    return parameter

@@ -6,72 +6,55 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 from rankwright.base.errors import InputError
 from rankwright.base.wording import nearest
 from rankwright.cli.options.completion import complete_ranker, complete_setting
 from rankwright.cli.options.config import merged_settings
-from rankwright.cli.options.declaring import argument, option
+from rankwright.cli.options.declaring import REQUIRED, argument, option
 from rankwright.cli.output.console import note
 
 if TYPE_CHECKING:
     from rankwright.rankers.ranker import Ranker
 
-RankerArgument = Annotated[
-    str,
-    argument(
-        "Ranking method, such as lambdamart; `rankwright rankers` lists all.",
-        "RANKER",
-        autocompletion=complete_ranker,
-    ),
-]
-RankersArgument = Annotated[
-    list[str],
-    argument(
-        "Ranking methods, such as lambdamart; `rankwright rankers` lists all. NAME=RANKER names one, so that a "
-        "method can take part twice. For one of several rankers, --set and --grid take NAME.PARAMETER=VALUE.",
-        "RANKER...",
-        autocompletion=complete_ranker,
-    ),
-]
-SetOption = Annotated[
-    list[str] | None,
-    option(
-        "Set a parameter of the ranker; may be repeated. `rankwright rankers RANKER` lists all parameters.",
-        "NAME=VALUE",
-        "--set",
-        callback=merged_settings,
-        autocompletion=complete_setting,
-    ),
-]
-AsPrintedFlag = Annotated[
-    bool,
-    option(
-        "Use the parameters of the ranker's paper in place of the defaults; --set changes them. `rankwright "
-        "rankers RANKER` lists them."
-    ),
-]
-RefitFlag = Annotated[bool, option("Learn from the validation part too, once it has chosen the number of rounds.")]
-ChooseOption = Annotated[
-    str | None,
-    option(
-        "How --tune compares settings. validation: on the validation part, the default if there is one. "
-        "out-of-fold: by cross-validation over the training and validation queries; the final fit uses both.",
-        "HOW",
-    ),
-]
-GridOption = Annotated[
-    list[str] | None,
-    option(
-        "Values that --tune tries for a parameter, in place of the built-in grid: separated by commas, or by "
-        "semicolons if values contain commas. May be repeated for several parameters.",
-        "NAME=VALUES",
-    ),
-]
-WorkersOption = Annotated[
-    int | None, option("Number of parallel fits for --tune; by default one per thread.", "N", min=1)
-]
+RANKER = argument(
+    "Ranking method, such as lambdamart; `rankwright rankers` lists all.",
+    "RANKER",
+    autocompletion=complete_ranker,
+    default=REQUIRED,
+)
+RANKERS = argument(
+    "Ranking methods, such as lambdamart; `rankwright rankers` lists all. NAME=RANKER names one, so that a "
+    "method can take part twice. For one of several rankers, --set and --grid take NAME.PARAMETER=VALUE.",
+    "RANKER...",
+    autocompletion=complete_ranker,
+    default=REQUIRED,
+)
+SETTINGS = option(
+    "Set a parameter of the ranker; may be repeated. `rankwright rankers RANKER` lists all parameters.",
+    "NAME=VALUE",
+    "--set",
+    callback=merged_settings,
+    autocompletion=complete_setting,
+)
+AS_PRINTED = option(
+    "Use the parameters of the ranker's paper in place of the defaults; --set changes them. `rankwright "
+    "rankers RANKER` lists them.",
+    default=False,
+)
+REFIT = option("Learn from the validation part too, once it has chosen the number of rounds.", default=False)
+CHOOSE = option(
+    "How --tune compares settings. validation: on the validation part, the default if there is one. "
+    "out-of-fold: by cross-validation over the training and validation queries; the final fit uses both.",
+    "HOW",
+)
+GRID = option(
+    "Values that --tune tries for a parameter, in place of the built-in grid: separated by commas, or by "
+    "semicolons if values contain commas. May be repeated for several parameters.",
+    "NAME=VALUES",
+)
+TUNE_WORKERS = option("Number of parallel fits for --tune; by default one per thread.", "N", min=1)
 
 
 def make_ranker(name: str, settings: Sequence[str], n_jobs: int | None, *, as_printed: bool = False) -> Ranker:

@@ -7,51 +7,42 @@ import shlex
 import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Annotated
 
 import rankwright as rw
 from rankwright.base.errors import InputError
 from rankwright.cli.options.data_files import FORMATS
-from rankwright.cli.options.declaring import argument, option
+from rankwright.cli.options.declaring import REQUIRED, argument, option
 
 PICTURES = ".svg, .png, .html or .json"
 
-JsonFlag = Annotated[bool, option("Print one JSON object instead of tables.")]
-PlainJsonFlag = Annotated[bool, option("Print JSON.")]
-JobsOption = Annotated[
-    int | None, option("Number of threads; by default all that this process may use.", "N", min=1)
-]
-PlotOption = Annotated[Path | None, option(f"Chart to write ({PICTURES}).", "FILE")]
-ReportOption = Annotated[Path | None, option("HTML page to write about the result.", "FILE")]
-ModelOption = Annotated[Path, option("Model file to write.", "FILE")]
-SystemFiles = Annotated[
-    list[Path],
-    argument(
-        "Systems: model files (of rankwright, LightGBM, XGBoost, CatBoost or RankLib), files with one score per "
-        "line, tables written by predict, TREC runs.",
-        "FILE...",
-    ),
-]
-JudgedOption = Annotated[
-    Path, option(f"Judged documents ({FORMATS}); for runs also TREC judgements (qrels).", "FILE")
-]
-TrainOption = Annotated[Path, option(f"Judged documents to learn from ({FORMATS}).", "FILE")]
-QueriesPath = Annotated[
-    Path,
-    option(
-        f"Judged documents ({FORMATS}); or a folder with Fold1, Fold2, ..., as in LETOR, whose test parts "
-        "together are all queries; or one such fold, whose train.txt and vali.txt are used and test.txt is not.",
-        "PATH",
-    ),
-]
-FoldsPath = Annotated[
-    Path,
-    option(
-        f"Judged documents ({FORMATS}), divided into folds by query; or a folder with Fold1, Fold2, ..., each "
-        "with train.txt, vali.txt and test.txt, as in LETOR.",
-        "PATH",
-    ),
-]
+JSON = option("Print one JSON object instead of tables.", default=False)
+PLAIN_JSON = option("Print JSON.", default=False)
+JOBS = option("Number of threads; by default all that this process may use.", "N", min=1)
+PLOT = option(f"Chart to write ({PICTURES}).", "FILE")
+REPORT = option("HTML page to write about the result.", "FILE")
+MODEL_TO_WRITE = option("Model file to write.", "FILE", default=REQUIRED)
+SYSTEM_FILES = argument(
+    "Systems: model files (of rankwright, LightGBM, XGBoost, CatBoost or RankLib), files with one score per "
+    "line, tables written by predict, TREC runs.",
+    "FILE...",
+    default=REQUIRED,
+)
+JUDGED_DATA = option(
+    f"Judged documents ({FORMATS}); for runs also TREC judgements (qrels).", "FILE", default=REQUIRED
+)
+TRAINING_DATA = option(f"Judged documents to learn from ({FORMATS}).", "FILE", default=REQUIRED)
+ALL_QUERIES = option(
+    f"Judged documents ({FORMATS}); or a folder with Fold1, Fold2, ..., as in LETOR, whose test parts "
+    "together are all queries; or one such fold, whose train.txt and vali.txt are used and test.txt is not.",
+    "PATH",
+    default=REQUIRED,
+)
+FOLDS = option(
+    f"Judged documents ({FORMATS}), divided into folds by query; or a folder with Fold1, Fold2, ..., each "
+    "with train.txt, vali.txt and test.txt, as in LETOR.",
+    "PATH",
+    default=REQUIRED,
+)
 
 
 def checked_output(path: Path, *, inputs: Iterable[Path | None] = ()) -> Path:

@@ -9,20 +9,19 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cache
 from inspect import Parameter, cleandoc
 from pathlib import Path
-from typing import Annotated, Any, TypeAlias
+from typing import Any, TypeAlias
 
-from rankwright.cli.options.declaring import keyword, option, option_name
+from rankwright.cli.options.declaring import REQUIRED, option, option_name
 from rankwright.cli.options.faces import FACES, Face
 
 ROOT = Path(__file__).parents[2]
 ENTRY = re.compile(r"^(\w[\w, ]*)(?: : .*)?\n((?: {4}.*\n?|\n(?= {4}))+)", re.MULTILINE)  # of a numpydoc section
 ELSEWHERE = re.compile(r"\b[Aa]s (?:for|in) `(?:rankwright\.)?([\w.]+)`")
 METRIC = re.compile(r"^([A-Z]+)\(k=(\d+)\)$")  # in Python
-REQUIRED = Parameter.empty
 
 Given: TypeAlias = dict[str, Any]
 """The options of a `Signature`, by the names of the function's parameters."""
@@ -55,9 +54,9 @@ class Signature:
     """
 
     function: str
-    without: tuple[str, ...] = ()
-    faces: Mapping[str, Face] = field(default_factory=dict)
-    panel: str | None = None
+    without: tuple[str, ...]
+    faces: Mapping[str, Face]
+    panel: str | None
 
     def parameters(self) -> list[Parameter]:
         """Return the options, each as a parameter of a function."""
@@ -91,8 +90,21 @@ class Signature:
         default = False if each.default is True or face.type is bool else _spelled(each.default)
         words = face.words or help_text(each)
         metavar = None if isinstance(default, bool) else face.metavar or "TEXT"
-        info = option(words, metavar, face.option, panel=self.panel, **face.more)
-        return keyword(_key(face.option), Annotated[face.type or _type(each, default), info], default)
+        declared = option(words, metavar, face.option, default=default, panel=self.panel, **face.more)
+        kind = face.type or _type(each, default)
+        parameter: Parameter = declared.parameter(_key(face.option), kind)
+        return parameter
+
+
+def options_of(
+    function: str,
+    *,
+    without: tuple[str, ...] = (),
+    faces: Mapping[str, Face] | None = None,
+    panel: str | None = None,
+) -> Any:
+    """Declare the options that a function gives a verb, as the default of the parameter that receives them."""
+    return Signature(function, without, faces or {}, panel)
 
 
 def help_text(each: Declared) -> str:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import rankwright as rw
 from rankwright.base.errors import InputError
-from rankwright.cli.options.declaring import option
+from rankwright.cli.options.declaring import REQUIRED, option, option_group
 from rankwright.cli.output.console import note
 
 if TYPE_CHECKING:
@@ -30,37 +29,28 @@ _of_documents = partial(option, panel="Reading documents")
 _of_words = partial(option, panel="Words")
 _of_queries = partial(option, panel="Reading queries and judgements")
 
-IndexOption = Annotated[Path, option("Folder of the index.", "DIR")]
-RetrievalOption = Annotated[
-    str,
-    option(
-        "How documents are found: bm25, dirichlet or jelinek_mercer; with parameters, as in bm25:k1=1,b=0.4.",
-        "MODEL",
-    ),
-]
+INDEX = option("Folder of the index.", "DIR", default=REQUIRED)
+RETRIEVAL = option(
+    "How documents are found: bm25, dirichlet or jelinek_mercer; with parameters, as in bm25:k1=1,b=0.4.",
+    "MODEL",
+    default="bm25",
+)
 
 
-@dataclass(frozen=True)
+@option_group
 class DocumentOptions:
     """How files of documents are read, and which fields are indexed."""
 
-    format: Annotated[
-        str | None,
-        _of_documents("jsonl, csv, tsv, parquet, trec, smart or text; by default recognised.", "NAME"),
-    ] = None
-    id: Annotated[str | None, _of_documents("Field with the ids; by default recognised.", "FIELD")] = None
-    fields: Annotated[
-        str | None,
-        _of_documents(
-            "Fields to index, with their weights in searches, 1 if not given; by default all with text.",
-            "A=WEIGHT,B,...",
-        ),
-    ] = None
-    rename: Annotated[
-        str | None,
-        _of_documents("Fields to read under other names, such as T=title,W=body.", "OLD=NEW,..."),
-    ] = None
-    encoding: Annotated[str, _of_documents("Encoding of text files; it must extend ASCII.", "NAME")] = "utf-8"
+    format: str | None = _of_documents(
+        "jsonl, csv, tsv, parquet, trec, smart or text; by default recognised.", "NAME"
+    )
+    id: str | None = _of_documents("Field with the ids; by default recognised.", "FIELD")
+    fields: str | None = _of_documents(
+        "Fields to index, with their weights in searches, 1 if not given; by default all with text.",
+        "A=WEIGHT,B,...",
+    )
+    rename: str | None = _of_documents("Fields to read under other names, such as T=title,W=body.", "OLD=NEW,...")
+    encoding: str = _of_documents("Encoding of text files; it must extend ASCII.", "NAME", default="utf-8")
 
     @property
     def weights(self) -> dict[str, float] | None:
@@ -92,26 +82,18 @@ class DocumentOptions:
         return {"format": self.format, "id": self.id, "fields": choice or None, "encoding": self.encoding}
 
 
-@dataclass(frozen=True)
+@option_group
 class WordOptions:
     """How text becomes words."""
 
-    language: Annotated[
-        str | None,
-        _of_words(
-            "Language of stop words and stems, or none; by default english. Only english has stop words.", "NAME"
-        ),
-    ] = None
-    stop_words: Annotated[
-        str | None,
-        _of_words(
-            "Words to leave out: english, none, or a file with one word per line; by default those of --language.",
-            "NAME",
-        ),
-    ] = None
-    stemmer: Annotated[
-        str | None, _of_words("Algorithm of PyStemmer, or none; by default that of --language.", "NAME")
-    ] = None
+    language: str | None = _of_words(
+        "Language of stop words and stems, or none; by default english. Only english has stop words.", "NAME"
+    )
+    stop_words: str | None = _of_words(
+        "Words to leave out: english, none, or a file with one word per line; by default those of --language.",
+        "NAME",
+    )
+    stemmer: str | None = _of_words("Algorithm of PyStemmer, or none; by default that of --language.", "NAME")
 
     def analyser(self) -> Analyser:
         """Return the analyser that the options ask for."""
@@ -127,29 +109,23 @@ class WordOptions:
         return listed_names(Path(name)) if Path(name).is_file() else name
 
 
-@dataclass(frozen=True)
+@option_group
 class QueryOptions:
     """How queries and judgements are read."""
 
-    query_format: Annotated[
-        str | None, _of_queries("jsonl, csv, tsv, parquet, trec or smart; by default recognised.", "NAME")
-    ] = None
-    query_part: Annotated[
-        str | None,
-        _of_queries(
-            "Fields that make up the text of a query, such as title,desc; by default the format's own.", "A,B,..."
-        ),
-    ] = None
-    query_ids: Annotated[
-        str, _of_queries("file, or place to number the queries from 1, as Cranfield's judgements do.", "KIND")
-    ] = "file"
-    qrels_format: Annotated[str | None, _of_queries("trec, smart or beir; by default recognised.", "NAME")] = None
-    grades: Annotated[
-        str | None,
-        _of_queries(
-            "Label of each grade in the judgements, such as 1=4,2=3,3=2,4=1, or cranfield.", "GRADE=LABEL,..."
-        ),
-    ] = None
+    query_format: str | None = _of_queries(
+        "jsonl, csv, tsv, parquet, trec or smart; by default recognised.", "NAME"
+    )
+    query_part: str | None = _of_queries(
+        "Fields that make up the text of a query, such as title,desc; by default the format's own.", "A,B,..."
+    )
+    query_ids: str = _of_queries(
+        "file, or place to number the queries from 1, as Cranfield's judgements do.", "KIND", default="file"
+    )
+    qrels_format: str | None = _of_queries("trec, smart or beir; by default recognised.", "NAME")
+    grades: str | None = _of_queries(
+        "Label of each grade in the judgements, such as 1=4,2=3,3=2,4=1, or cranfield.", "GRADE=LABEL,..."
+    )
 
     def read_queries(self, path: str) -> Queries:
         """Read a file of queries."""
@@ -179,27 +155,24 @@ class QueryOptions:
             raise InputError(f"--grades takes GRADE=LABEL,... such as 1=2,2=1, not {self.grades!r}.") from None
 
 
-@dataclass(frozen=True)
+@option_group
 class CandidateOptions:
     """Which documents of each query get features, and what those without a judgement are."""
 
-    candidates: Annotated[int, option("Number of documents to find for each query.", "N", min=1)] = 100
-    retrieval: RetrievalOption = "bm25"
-    run: Annotated[Path | None, option("TREC run to take the documents from.", "FILE")] = None
-    unjudged: Annotated[
-        str,
-        option("What documents without a judgement are: irrelevant (label 0), or drop to leave them out.", "HOW"),
-    ] = "irrelevant"
-    judged_too: Annotated[
-        bool,
-        option(
-            "Add judged documents that were not found, to evaluate on; a model that learns from them learns that "
-            "being hard to find is a sign of relevance."
-        ),
-    ] = False
-    columns: Annotated[
-        Path | None, option("Table of your own numbers to add as features, by document id.", "FILE")
-    ] = None
+    candidates: int = option("Number of documents to find for each query.", "N", min=1, default=100)
+    retrieval: str = RETRIEVAL
+    run: Path | None = option("TREC run to take the documents from.", "FILE")
+    unjudged: str = option(
+        "What documents without a judgement are: irrelevant (label 0), or drop to leave them out.",
+        "HOW",
+        default="irrelevant",
+    )
+    judged_too: bool = option(
+        "Add judged documents that were not found, to evaluate on; a model that learns from them learns that "
+        "being hard to find is a sign of relevance.",
+        default=False,
+    )
+    columns: Path | None = option("Table of your own numbers to add as features, by document id.", "FILE")
 
     def documents(self, features: FeatureSet, index: Index, queries: Queries, n_jobs: int | None) -> TextDocuments:
         """Return the candidates with features, without labels."""

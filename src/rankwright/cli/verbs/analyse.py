@@ -6,32 +6,34 @@ import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any, ClassVar
+from typing import Any, ClassVar
 
 import typer
 
 import rankwright as rw
 from rankwright.base.errors import InputError
 from rankwright.cli.options.data_files import FORMATS, ReadOptions, files_of, read_collection, read_data
-from rankwright.cli.options.declaring import argument, option, with_signature
+from rankwright.cli.options.declaring import REQUIRED, argument, option, with_signature
 from rankwright.cli.options.faces import Face
-from rankwright.cli.options.rankers import RankerArgument, SetOption, by_name, make_ranker
+from rankwright.cli.options.rankers import RANKER, SETTINGS, by_name, make_ranker
 from rankwright.cli.options.shared_options import (
-    FoldsPath,
-    JobsOption,
-    JsonFlag,
-    JudgedOption,
-    PlotOption,
-    SystemFiles,
-    TrainOption,
+    FOLDS,
+    JOBS,
+    JSON,
+    JUDGED_DATA,
+    PLOT,
+    SYSTEM_FILES,
+    TRAINING_DATA,
     check_plot,
     require_distinct,
 )
-from rankwright.cli.options.signatures import Given, Signature, summary
+from rankwright.cli.options.signatures import Given, options_of, summary
 from rankwright.cli.output.console import note, show
 from rankwright.cli.output.fits import exit_if_interrupted, fit_with_progress, several_fits
 from rankwright.cli.verb_groups import VerbGroup
 from rankwright.reports.result import Result
+
+MODELS = argument("One or more model files.", "MODEL...", default=REQUIRED)
 
 
 @dataclass(frozen=True)
@@ -67,12 +69,13 @@ class AnalysisKind:
 
 def _of_systems(
     kind: AnalysisKind,
-    files: SystemFiles,
-    data: JudgedOption,
+    *,
+    files: list[Path] = SYSTEM_FILES,
+    data: Path = JUDGED_DATA,
     reading: ReadOptions,
     how: Given,
-    plot: PlotOption = None,
-    json: JsonFlag = False,
+    plot: Path | None = PLOT,
+    json: bool = JSON,
 ) -> None:
     from rankwright.cli.options.system_files import opened
 
@@ -84,13 +87,14 @@ def _of_systems(
 
 def _of_models_by_round(
     kind: AnalysisKind,
-    models: ModelsArgument,
-    train: Annotated[Path, option(f"Judged documents that the models learned from ({FORMATS}).", "FILE")],
-    test: Annotated[Path, option("Other judged documents.", "FILE")],
+    *,
+    models: list[Path] = MODELS,
+    train: Path = option(f"Judged documents that the models learned from ({FORMATS}).", "FILE", default=REQUIRED),
+    test: Path = option("Other judged documents.", "FILE", default=REQUIRED),
     reading: ReadOptions,
     how: Given,
-    plot: PlotOption = None,
-    json: JsonFlag = False,
+    plot: Path | None = PLOT,
+    json: bool = JSON,
 ) -> None:
     check_plot(plot, inputs=(train, test, *models))
     systems = _models(models)
@@ -100,12 +104,13 @@ def _of_models_by_round(
 
 def _of_models(
     kind: AnalysisKind,
-    models: ModelsArgument,
-    data: Annotated[Path, option(f"Judged documents ({FORMATS}).", "FILE")],
+    *,
+    models: list[Path] = MODELS,
+    data: Path = option(f"Judged documents ({FORMATS}).", "FILE", default=REQUIRED),
     reading: ReadOptions,
     how: Given,
-    plot: PlotOption = None,
-    json: JsonFlag = False,
+    plot: Path | None = PLOT,
+    json: bool = JSON,
 ) -> None:
     check_plot(plot, inputs=(data, *models))
     systems = _models(models)
@@ -116,17 +121,16 @@ def _of_models(
 
 def _of_steps(
     kind: AnalysisKind,
-    systems: Annotated[
-        list[str], argument("Model files of trees; with --train, rankers to train, such as adarank.", "MODEL...")
-    ],
+    *,
+    systems: list[str] = argument(
+        "Model files of trees; with --train, rankers to train, such as adarank.", "MODEL...", default=REQUIRED
+    ),
     reading: ReadOptions,
-    train: Annotated[
-        Path | None, option("Judged documents to train rankers on, for the weights of rounds.", "FILE")
-    ] = None,
-    settings: SetOption = None,
-    plot: PlotOption = None,
-    jobs: JobsOption = None,
-    json: JsonFlag = False,
+    train: Path | None = option("Judged documents to train rankers on, for the weights of rounds.", "FILE"),
+    settings: list[str] | None = SETTINGS,
+    plot: Path | None = PLOT,
+    jobs: int | None = JOBS,
+    json: bool = JSON,
 ) -> None:
     check_plot(plot, inputs=(train, *map(Path, systems)))
     if train is None:
@@ -144,13 +148,14 @@ def _of_steps(
 
 def _of_fit(
     kind: AnalysisKind,
-    ranker: RankerArgument,
-    train: TrainOption,
+    *,
+    ranker: str = RANKER,
+    train: Path = TRAINING_DATA,
     reading: ReadOptions,
-    settings: SetOption = None,
-    plot: PlotOption = None,
-    jobs: JobsOption = None,
-    json: JsonFlag = False,
+    settings: list[str] | None = SETTINGS,
+    plot: Path | None = PLOT,
+    jobs: int | None = JOBS,
+    json: bool = JSON,
 ) -> None:
     check_plot(plot, inputs=(train,))
     chosen = make_ranker(ranker, settings or [], jobs)
@@ -161,14 +166,15 @@ def _of_fit(
 
 def _of_fits(
     kind: AnalysisKind,
-    ranker: RankerArgument,
-    data: FoldsPath,
+    *,
+    ranker: str = RANKER,
+    data: Path = FOLDS,
     reading: ReadOptions,
     how: Given,
-    settings: SetOption = None,
-    plot: PlotOption = None,
-    jobs: JobsOption = None,
-    json: JsonFlag = False,
+    settings: list[str] | None = SETTINGS,
+    plot: Path | None = PLOT,
+    jobs: int | None = JOBS,
+    json: bool = JSON,
 ) -> None:
     check_plot(plot, inputs=files_of(data))
     chosen = make_ranker(ranker, settings or [], jobs)
@@ -220,7 +226,6 @@ def _groups(option: str, texts: Sequence[str]) -> dict[str, list[str]] | None:
     return {name: [feature.strip() for feature in text.split(",")] for name, text in groups.items()} or None
 
 
-ModelsArgument = Annotated[list[Path], argument("One or more model files.", "MODEL...")]
 ABLATION = {
     "features": Face(
         "NAME=A,B,...",
@@ -270,9 +275,9 @@ class Kinds(VerbGroup):
     def load(self, name: str) -> Callable[..., None]:
         """Return the verb of a kind."""
         kind = KINDS[name]
-        options = Signature(f"analyses.{kind.function}", without=kind.without, faces=kind.faces)
+        options = options_of(f"analyses.{kind.function}", without=kind.without, faces=kind.faces)
         parameters = [
-            each.replace(annotation=Annotated[Given, options]) if each.name == "how" else each
+            each.replace(default=options) if each.name == "how" else each
             for each in inspect.signature(kind.body, eval_str=True).parameters.values()
             if each.name != "kind"
         ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time as clock
 import warnings
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import rankwright as rw
 from rankwright.base.wording import counted, seconds
@@ -13,16 +13,16 @@ from rankwright.cli.options.config import configurable
 from rankwright.cli.options.data_files import ReadOptions, files_of, read_all_queries
 from rankwright.cli.options.declaring import option
 from rankwright.cli.options.shared_options import (
-    JobsOption,
-    JsonFlag,
-    ModelOption,
-    QueriesPath,
-    ReportOption,
+    ALL_QUERIES,
+    JOBS,
+    JSON,
+    MODEL_TO_WRITE,
+    REPORT,
     check_report,
     checked_output,
     this_command,
 )
-from rankwright.cli.options.signatures import Given, Signature
+from rankwright.cli.options.signatures import Given, options_of
 from rankwright.cli.output.console import describe, note, show
 from rankwright.cli.output.fits import exit_if_interrupted, exit_interrupted
 from rankwright.cli.output.live_tables import LiveStandings, NewMembers, shown
@@ -31,21 +31,22 @@ if TYPE_CHECKING:
     from rankwright import AutoRanker
     from rankwright.data.dataset import RankingData
 
-OPTIONS = Signature("AutoRanker")
+OPTIONS = options_of("AutoRanker")
 SHOWN_SECTIONS = 2  # of the result: the estimate and the standings; the page has all
 TEXTS = ("time_limit", "max_microseconds", "companions", "models", "portfolio")  # as the ranker spells them
 
 
 @configurable
 def auto(
-    data: QueriesPath,
-    model: ModelOption,
+    *,
+    data: Path = ALL_QUERIES,
+    model: Path = MODEL_TO_WRITE,
     reading: ReadOptions,
-    how: Annotated[Given, OPTIONS],
-    report: ReportOption = None,
-    random_state: Annotated[int, option("Seed of the division of queries into folds.", "N", min=0)] = 0,
-    jobs: JobsOption = None,
-    json: JsonFlag = False,
+    how: Given = OPTIONS,
+    report: Path | None = REPORT,
+    random_state: int = option("Seed of the division of queries into folds.", "N", min=0, default=0),
+    jobs: int | None = JOBS,
+    json: bool = JSON,
 ) -> None:
     """Mix the rankers that judged queries favour, and estimate the mixture's value on new queries.
 

@@ -4,39 +4,40 @@ from __future__ import annotations
 
 import warnings
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import rankwright as rw
 from rankwright.base.errors import InputError
 from rankwright.base.wording import metric_value, plain_number
 from rankwright.cli.options.data_files import FORMATS, ReadOptions, read_data
-from rankwright.cli.options.declaring import argument, option
+from rankwright.cli.options.declaring import REQUIRED, argument, option
 from rankwright.cli.options.shared_options import (
+    JSON,
+    MODEL_TO_WRITE,
     PICTURES,
-    JsonFlag,
-    ModelOption,
     check_plot,
     checked_output,
     require_distinct,
 )
-from rankwright.cli.options.signatures import Given, Signature
+from rankwright.cli.options.signatures import Given, options_of
 from rankwright.cli.output.console import describe, note, progress, say, show, show_table
 
 
 def combine(
-    models: Annotated[list[Path], argument("Two or more model files.", "MODEL MODEL...")],
-    data: Annotated[
-        Path,
-        option(f"Judged documents that choose the weights ({FORMATS}), best not the training data.", "FILE"),
-    ],
-    model: ModelOption,
+    *,
+    models: list[Path] = argument("Two or more model files.", "MODEL MODEL...", default=REQUIRED),
+    data: Path = option(
+        f"Judged documents that choose the weights ({FORMATS}), best not the training data.",
+        "FILE",
+        default=REQUIRED,
+    ),
+    model: Path = MODEL_TO_WRITE,
     reading: ReadOptions,
-    how: Annotated[Given, Signature("blend", without=("on",))],
-    plot: Annotated[
-        Path | None,
-        option(f"Chart to write ({PICTURES}): the metric for every alpha (two models only).", "FILE"),
-    ] = None,
-    json: JsonFlag = False,
+    how: Given = options_of("blend", without=("on",)),
+    plot: Path | None = option(
+        f"Chart to write ({PICTURES}): the metric for every alpha (two models only).", "FILE"
+    ),
+    json: bool = JSON,
 ) -> None:
     """Find the best combination of models for a metric and save it as one model.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import rankwright as rw
 from rankwright.base.errors import InputError
@@ -11,14 +11,14 @@ from rankwright.cli.options.data_files import TABLES, ReadOptions
 from rankwright.cli.options.declaring import option
 from rankwright.cli.options.faces import Face, names
 from rankwright.cli.options.shared_options import (
-    JsonFlag,
-    JudgedOption,
-    ReportOption,
-    SystemFiles,
+    JSON,
+    JUDGED_DATA,
+    REPORT,
+    SYSTEM_FILES,
     check_report,
     this_command,
 )
-from rankwright.cli.options.signatures import Given, Signature
+from rankwright.cli.options.signatures import Given, options_of
 from rankwright.cli.output.console import note, note_coverage, show
 
 FACES = {
@@ -33,16 +33,16 @@ FACES = {
 
 
 def compare(
-    files: SystemFiles,
-    data: JudgedOption,
+    *,
+    files: list[Path] = SYSTEM_FILES,
+    data: Path = JUDGED_DATA,
     reading: ReadOptions,
-    how: Annotated[Given, Signature("compare", faces=FACES)],
-    slice_file: Annotated[
-        Path | None,
-        option("Table with a column qid and the columns that --slices names; by default the data.", "FILE"),
-    ] = None,
-    report: ReportOption = None,
-    json: JsonFlag = False,
+    how: Given = options_of("compare", faces=FACES),
+    slice_file: Path | None = option(
+        "Table with a column qid and the columns that --slices names; by default the data.", "FILE"
+    ),
+    report: Path | None = REPORT,
+    json: bool = JSON,
 ) -> None:
     """Compare two or more systems on the same queries: intervals, significance tests, effect sizes, power.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import rankwright as rw
 from rankwright.base.errors import InputError
@@ -14,25 +14,25 @@ from rankwright.cli.options.data_files import ReadOptions, files_of, read_collec
 from rankwright.cli.options.declaring import option
 from rankwright.cli.options.faces import WORKERS
 from rankwright.cli.options.rankers import (
-    AsPrintedFlag,
-    ChooseOption,
-    GridOption,
-    RankersArgument,
-    SetOption,
+    AS_PRINTED,
+    CHOOSE,
+    GRID,
+    RANKERS,
+    SETTINGS,
     make_rankers,
     read_grids,
     require_tune,
 )
 from rankwright.cli.options.shared_options import (
-    FoldsPath,
-    JobsOption,
-    JsonFlag,
-    ReportOption,
+    FOLDS,
+    JOBS,
+    JSON,
+    REPORT,
     check_report,
     checked_output,
     this_command,
 )
-from rankwright.cli.options.signatures import Given, Signature
+from rankwright.cli.options.signatures import Given, options_of
 from rankwright.cli.output.console import describe, note, show
 from rankwright.cli.output.fits import exit_if_interrupted, fit_with_progress, several_fits
 from rankwright.rankers.parameters.spelling import setting_text
@@ -48,33 +48,28 @@ FACES = {"workers": replace(WORKERS, words="Number of parallel fits for --tune; 
 
 @configurable
 def crossval(
-    ranker: RankersArgument,
-    data: FoldsPath,
+    *,
+    ranker: list[str] = RANKERS,
+    data: Path = FOLDS,
     reading: ReadOptions,
-    how: Annotated[Given, Signature("cross_validate", without=("tune", "grid"), faces=FACES)],
-    settings: SetOption = None,
-    as_printed: AsPrintedFlag = False,
-    tune: Annotated[bool, option("Tune the ranker on each fold.")] = False,
-    choose: ChooseOption = None,
-    grid: GridOption = None,
-    baseline: Annotated[
-        str | None,
-        option(
-            "With several rankers: the one that all others are compared with; by default all pairs are compared.",
-            "RANKER",
-        ),
-    ] = None,
-    model: Annotated[
-        Path | None,
-        option(
-            "Model file to write: the ranker fitted on all queries, with the setting that is best on average over "
-            "folds and the median number of rounds.",
-            "FILE",
-        ),
-    ] = None,
-    report: ReportOption = None,
-    jobs: JobsOption = None,
-    json: JsonFlag = False,
+    how: Given = options_of("cross_validate", without=("tune", "grid"), faces=FACES),
+    settings: list[str] | None = SETTINGS,
+    as_printed: bool = AS_PRINTED,
+    tune: bool = option("Tune the ranker on each fold.", default=False),
+    choose: str | None = CHOOSE,
+    grid: list[str] | None = GRID,
+    baseline: str | None = option(
+        "With several rankers: the one that all others are compared with; by default all pairs are compared.",
+        "RANKER",
+    ),
+    model: Path | None = option(
+        "Model file to write: the ranker fitted on all queries, with the setting that is best on average over "
+        "folds and the median number of rounds.",
+        "FILE",
+    ),
+    report: Path | None = REPORT,
+    jobs: int | None = JOBS,
+    json: bool = JSON,
 ) -> None:
     """Train and test one or more rankers on every fold of a file or of a folder of folds.
 

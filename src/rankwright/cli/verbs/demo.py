@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import rankwright as rw
 from rankwright.base.errors import InputError, MissingPackageError
 from rankwright.cli.options.declaring import option
-from rankwright.cli.options.shared_options import JsonFlag, checked_output, this_command
+from rankwright.cli.options.shared_options import JSON, checked_output, this_command
 from rankwright.cli.output.console import describe, note, show
 from rankwright.cli.output.fits import exit_interrupted, fit_with_progress
 
@@ -21,12 +21,13 @@ BASELINE = "best feature"
 
 
 def demo(
-    report: Annotated[Path, option("HTML page to write; the model is written beside it as .rw.", "FILE")] = Path(
-        "report.html"
+    *,
+    report: Path = option(
+        "HTML page to write; the model is written beside it as .rw.", "FILE", default=Path("report.html")
     ),
-    queries: Annotated[int, option("Number of training queries.", "N", min=10)] = 150,
-    seed: Annotated[int, option("Seed of the generated data.", "N", min=0)] = 0,
-    json: JsonFlag = False,
+    queries: int = option("Number of training queries.", "N", min=10, default=150),
+    seed: int = option("Seed of the generated data.", "N", min=0, default=0),
+    json: bool = JSON,
 ) -> None:
     """Train rankers on generated data, blend two, compare them and write a report, in half a minute.
 

@@ -5,33 +5,30 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from math import isnan
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import rankwright as rw
 from rankwright.base.errors import InputError
 from rankwright.cli.options.data_files import ReadOptions
 from rankwright.cli.options.declaring import option
 from rankwright.cli.options.faces import integers
-from rankwright.cli.options.shared_options import PICTURES, JsonFlag, JudgedOption, SystemFiles, check_plot
-from rankwright.cli.options.signatures import Given, Signature
+from rankwright.cli.options.shared_options import JSON, JUDGED_DATA, PICTURES, SYSTEM_FILES, check_plot
+from rankwright.cli.options.signatures import Given, options_of
 from rankwright.cli.output.console import note, note_coverage, say, show
 from rankwright.reports.blocks import Column, Interval, Kind, Table
 from rankwright.reports.result import Result
 
 
 def evaluate(
-    files: SystemFiles,
-    data: JudgedOption,
+    *,
+    files: list[Path] = SYSTEM_FILES,
+    data: Path = JUDGED_DATA,
     reading: ReadOptions,
-    how: Annotated[Given, Signature("evaluate")],
-    rounds: Annotated[
-        str | None, option("Evaluate the models cut to their first rounds, such as 50,100,200.", "LIST")
-    ] = None,
-    plot: Annotated[
-        Path | None, option(f"With --rounds: chart of the first metric to write ({PICTURES}).", "FILE")
-    ] = None,
-    per_query: Annotated[bool, option("With --json: print the value of every query too.")] = False,
-    json: JsonFlag = False,
+    how: Given = options_of("evaluate"),
+    rounds: str | None = option("Evaluate the models cut to their first rounds, such as 50,100,200.", "LIST"),
+    plot: Path | None = option(f"With --rounds: chart of the first metric to write ({PICTURES}).", "FILE"),
+    per_query: bool = option("With --json: print the value of every query too.", default=False),
+    json: bool = JSON,
 ) -> None:
     """Evaluate systems on judged documents, and compare them with the first.
 

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
 
 import rankwright as rw
 from rankwright.base.errors import InputError
 from rankwright.cli.options.data_files import FORMATS, ReadOptions, file_of, read_documents
-from rankwright.cli.options.declaring import argument, option
+from rankwright.cli.options.declaring import REQUIRED, argument, option
 from rankwright.cli.options.faces import Face
-from rankwright.cli.options.shared_options import JobsOption, JsonFlag, checked_output
-from rankwright.cli.options.signatures import Given, Signature
+from rankwright.cli.options.shared_options import JOBS, JSON, checked_output
+from rankwright.cli.options.signatures import Given, options_of
 from rankwright.cli.output.console import note, say, show
 
 # Written out, since help must not wait for numpy; a test compares them with the formats.
@@ -29,20 +28,20 @@ FACES = {
 
 
 def export(
-    model: Annotated[Path, argument("Model file of rankwright, LightGBM, XGBoost, CatBoost or RankLib.", "MODEL")],
-    out: Annotated[Path, option("File to write.", "FILE")],
-    how: Annotated[Given, Signature("export", without=("check", "n_jobs"), faces=FACES)],
+    *,
+    model: Path = argument(
+        "Model file of rankwright, LightGBM, XGBoost, CatBoost or RankLib.", "MODEL", default=REQUIRED
+    ),
+    out: Path = option("File to write.", "FILE", default=REQUIRED),
+    how: Given = options_of("export", without=("check", "n_jobs"), faces=FACES),
     reading: ReadOptions,
-    check: Annotated[
-        Path | None,
-        option(
-            f"Documents ({FORMATS}) to score: their features and our scores are written to OUT.check.csv, where "
-            "OUT is the file of --out, to compare with the target's scores.",
-            "FILE",
-        ),
-    ] = None,
-    jobs: JobsOption = None,
-    json: JsonFlag = False,
+    check: Path | None = option(
+        f"Documents ({FORMATS}) to score: their features and our scores are written to OUT.check.csv, where "
+        "OUT is the file of --out, to compare with the target's scores.",
+        "FILE",
+    ),
+    jobs: int | None = JOBS,
+    json: bool = JSON,
 ) -> None:
     """Write a model for another library or a search engine.
 

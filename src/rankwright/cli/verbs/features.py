@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import rankwright as rw
-from rankwright.cli.options.declaring import option
-from rankwright.cli.options.shared_options import JobsOption, JsonFlag, checked_output
-from rankwright.cli.options.text_options import CandidateOptions, IndexOption, QueryOptions
+from rankwright.cli.options.declaring import REQUIRED, option
+from rankwright.cli.options.shared_options import JOBS, JSON, checked_output
+from rankwright.cli.options.text_options import INDEX, CandidateOptions, QueryOptions
 from rankwright.cli.output.console import describe, note, say, show_json
 
 if TYPE_CHECKING:
@@ -16,20 +16,20 @@ if TYPE_CHECKING:
 
 
 def features(
-    index: IndexOption,
-    queries: Annotated[str, option("Queries, or irds:NAME.", "FILE")],
-    out: Annotated[Path, option("File to write: .parquet, .csv or .tsv with names, otherwise LETOR.", "FILE")],
+    *,
+    index: Path = INDEX,
+    queries: str = option("Queries, or irds:NAME.", "FILE", default=REQUIRED),
+    out: Path = option(
+        "File to write: .parquet, .csv or .tsv with names, otherwise LETOR.", "FILE", default=REQUIRED
+    ),
     finding: CandidateOptions,
     asking: QueryOptions,
-    qrels: Annotated[
-        str | None, option("Judgements, or irds:NAME; without any there are no labels.", "FILE")
-    ] = None,
-    features: Annotated[
-        str | None,
-        option("Features or families, such as BM25,proximity, or adarank-2007; by default all.", "A,B,..."),
-    ] = None,
-    jobs: JobsOption = None,
-    json: JsonFlag = False,
+    qrels: str | None = option("Judgements, or irds:NAME; without any there are no labels.", "FILE"),
+    features: str | None = option(
+        "Features or families, such as BM25,proximity, or adarank-2007; by default all.", "A,B,..."
+    ),
+    jobs: int | None = JOBS,
+    json: bool = JSON,
 ) -> None:
     """Write the features of documents for queries, to train a ranker on.
 

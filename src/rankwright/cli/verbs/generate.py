@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from enum import Enum
 from pathlib import Path
-from typing import Annotated
 
 import rankwright as rw
 from rankwright.base.errors import InputError
-from rankwright.cli.options.declaring import argument, option
-from rankwright.cli.options.shared_options import JsonFlag, checked_output
+from rankwright.cli.options.declaring import REQUIRED, argument, option
+from rankwright.cli.options.shared_options import JSON, checked_output
 from rankwright.cli.output.console import describe, note, show_json
 
 
@@ -21,25 +20,25 @@ class GeneratedKind(Enum):
 
 
 def generate(
-    kind: Annotated[GeneratedKind, argument("polynomial (Wu et al. 2010) or gaussian (Xu et al. 2010).", "KIND")],
-    out: Annotated[Path, option("LETOR file to write; with --fold, the folder for three files.", "PATH")],
-    queries: Annotated[int, option("Number of queries.", "N", min=1)] = 1000,
-    documents: Annotated[
-        int | None,
-        option("Number of documents per query; by default 50 for polynomial, 21 for gaussian.", "N", min=1),
-    ] = None,
-    noise: Annotated[
-        float,
-        option(
-            "Fraction of labels to replace at random (polynomial only; with --fold in train.txt only).",
-            "FRACTION",
-            min=0.0,
-            max=1.0,
-        ),
-    ] = 0.0,
-    fold: Annotated[bool, option("Write train.txt, vali.txt and test.txt with the same true function.")] = False,
-    seed: Annotated[int, option("Seed; the same seed gives the same files.", "N", min=0)] = 0,
-    json: JsonFlag = False,
+    *,
+    kind: GeneratedKind = argument(
+        "polynomial (Wu et al. 2010) or gaussian (Xu et al. 2010).", "KIND", default=REQUIRED
+    ),
+    out: Path = option("LETOR file to write; with --fold, the folder for three files.", "PATH", default=REQUIRED),
+    queries: int = option("Number of queries.", "N", min=1, default=1000),
+    documents: int | None = option(
+        "Number of documents per query; by default 50 for polynomial, 21 for gaussian.", "N", min=1
+    ),
+    noise: float = option(
+        "Fraction of labels to replace at random (polynomial only; with --fold in train.txt only).",
+        "FRACTION",
+        min=0.0,
+        max=1.0,
+        default=0.0,
+    ),
+    fold: bool = option("Write train.txt, vali.txt and test.txt with the same true function.", default=False),
+    seed: int = option("Seed; the same seed gives the same files.", "N", min=0, default=0),
+    json: bool = JSON,
 ) -> None:
     """Write artificial judged documents as LETOR text.
 

@@ -4,26 +4,26 @@ from __future__ import annotations
 
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Annotated, Any
+from typing import Any
 
 import rankwright as rw
 from rankwright.cli.options.data_files import file_of
-from rankwright.cli.options.declaring import argument
-from rankwright.cli.options.shared_options import JsonFlag, ModelOption, checked_output
-from rankwright.cli.options.signatures import Given, Signature
+from rankwright.cli.options.declaring import REQUIRED, argument
+from rankwright.cli.options.shared_options import JSON, MODEL_TO_WRITE, checked_output
+from rankwright.cli.options.signatures import Given, options_of
 from rankwright.cli.output.console import note, say, show_json
 
 
 def import_model(
-    file: Annotated[
-        Path,
-        argument(
-            "Model file of LightGBM (text), XGBoost (JSON, UBJSON), CatBoost (JSON, .cbm) or RankLib.", "FILE"
-        ),
-    ],
-    model: ModelOption,
-    how: Annotated[Given, Signature("load")],
-    json: JsonFlag = False,
+    *,
+    file: Path = argument(
+        "Model file of LightGBM (text), XGBoost (JSON, UBJSON), CatBoost (JSON, .cbm) or RankLib.",
+        "FILE",
+        default=REQUIRED,
+    ),
+    model: Path = MODEL_TO_WRITE,
+    how: Given = options_of("load"),
+    json: bool = JSON,
 ) -> None:
     """Turn another tool's model into one of ours, which gives the same scores.
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import rankwright as rw
 from rankwright.base.errors import InputError
 from rankwright.base.wording import counted
-from rankwright.cli.options.declaring import argument, given_option, option
-from rankwright.cli.options.shared_options import JobsOption, JsonFlag
+from rankwright.cli.options.declaring import REQUIRED, argument, given_option, option
+from rankwright.cli.options.shared_options import JOBS, JSON
 from rankwright.cli.options.text_options import DocumentOptions, WordOptions, listed_names
 from rankwright.cli.output.console import counting, note, show
 
@@ -26,27 +26,20 @@ MEGABYTE = 1 << 20
 
 
 def index(
-    out: Annotated[Path, option("Folder of the index.", "DIR")],
+    *,
+    out: Path = option("Folder of the index.", "DIR", default=REQUIRED),
     reading: DocumentOptions,
     words: WordOptions,
-    documents: Annotated[
-        list[str] | None, argument("Files of documents, a folder of them, or irds:NAME.", "DOCS...")
-    ] = None,
-    add: Annotated[bool, option("Add the documents to the index that is there.")] = False,
-    remove: Annotated[
-        list[str] | None, option("Remove a document, before others are added; may be repeated.", "ID")
-    ] = None,
-    remove_listed: Annotated[
-        Path | None, option("Remove the documents of a file, one id per line.", "FILE")
-    ] = None,
-    merge: Annotated[
-        bool, option("Merge the segments of an index that was changed: searches are faster.")
-    ] = False,
-    skip_duplicates: Annotated[bool, option("Skip documents whose id came before, and count them.")] = False,
-    store: Annotated[bool, option("Store the text too, for snippets.", None, "--text/--no-text")] = True,
-    memory: Annotated[int, option("Memory for words before they are written.", "MB", min=1)] = 1024,
-    jobs: JobsOption = None,
-    json: JsonFlag = False,
+    documents: list[str] | None = argument("Files of documents, a folder of them, or irds:NAME.", "DOCS..."),
+    add: bool = option("Add the documents to the index that is there.", default=False),
+    remove: list[str] | None = option("Remove a document, before others are added; may be repeated.", "ID"),
+    remove_listed: Path | None = option("Remove the documents of a file, one id per line.", "FILE"),
+    merge: bool = option("Merge the segments of an index that was changed: searches are faster.", default=False),
+    skip_duplicates: bool = option("Skip documents whose id came before, and count them.", default=False),
+    store: bool = option("Store the text too, for snippets.", None, "--text/--no-text", default=True),
+    memory: int = option("Memory for words before they are written.", "MB", min=1, default=1024),
+    jobs: int | None = JOBS,
+    json: bool = JSON,
 ) -> None:
     """Index documents for searching, or change an index.
 

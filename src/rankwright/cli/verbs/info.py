@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import rankwright as rw
 from rankwright.base.wording import plain_number
 from rankwright.cli.options.data_files import FORMATS, ReadOptions, file_of, read_documents_with_labels
-from rankwright.cli.options.declaring import argument
-from rankwright.cli.options.shared_options import JsonFlag
+from rankwright.cli.options.declaring import REQUIRED, argument
+from rankwright.cli.options.shared_options import JSON
 from rankwright.cli.output.console import note, show, show_table
 from rankwright.rankers.parameters.spelling import spelled
 
@@ -17,9 +17,12 @@ SHOWN_FEATURES = 20
 
 
 def info(
-    file: Annotated[Path, argument(f"Model, searcher, folder of an index, or documents ({FORMATS}).", "FILE")],
+    *,
+    file: Path = argument(
+        f"Model, searcher, folder of an index, or documents ({FORMATS}).", "FILE", default=REQUIRED
+    ),
     reading: ReadOptions,
-    json: JsonFlag = False,
+    json: bool = JSON,
 ) -> None:
     """Describe a model, a searcher, an index, or a file of documents with or without labels.
 

@@ -4,41 +4,39 @@ from __future__ import annotations
 
 from json import dumps
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import rankwright as rw
 from rankwright.base.errors import InputError
 from rankwright.base.wording import brief_list, counted
 from rankwright.cli.options.data_files import FORMATS, ReadOptions, read_documents, read_documents_with_labels
-from rankwright.cli.options.declaring import argument, option
-from rankwright.cli.options.shared_options import JobsOption, PlainJsonFlag, checked_output
+from rankwright.cli.options.declaring import REQUIRED, argument, option
+from rankwright.cli.options.shared_options import JOBS, PLAIN_JSON, checked_output
 from rankwright.cli.output.console import note, show_text, write_text
 
 if TYPE_CHECKING:
     from rankwright.data.dataset import Documents
     from rankwright.data.readers.trec import Run
 
-ModelArgument = Annotated[Path, argument("Model file.", "MODEL")]
-DataOption = Annotated[Path, option(f"Documents to score, with or without labels ({FORMATS}).", "FILE")]
+MODEL = argument("Model file.", "MODEL", default=REQUIRED)
+SCORED_DATA = option(f"Documents to score, with or without labels ({FORMATS}).", "FILE", default=REQUIRED)
 
 
 def predict(
-    model: ModelArgument,
-    data: DataOption,
+    *,
+    model: Path = MODEL,
+    data: Path = SCORED_DATA,
     reading: ReadOptions,
-    out: Annotated[
-        Path | None,
-        option(
-            "File to write; by default standard output. A name that ends with .csv, .tsv or .parquet gives a "
-            "table with qid, docid, score, rank and, if the documents have labels, label.",
-            "FILE",
-        ),
-    ] = None,
-    contributions: Annotated[
-        bool, option("Write a table with the contribution of each feature to the score too.")
-    ] = False,
-    jobs: JobsOption = None,
-    json: PlainJsonFlag = False,
+    out: Path | None = option(
+        "File to write; by default standard output. A name that ends with .csv, .tsv or .parquet gives a "
+        "table with qid, docid, score, rank and, if the documents have labels, label.",
+        "FILE",
+    ),
+    contributions: bool = option(
+        "Write a table with the contribution of each feature to the score too.", default=False
+    ),
+    jobs: int | None = JOBS,
+    json: bool = PLAIN_JSON,
 ) -> None:
     """Score documents: one score per line, in the order of the file, or a table.
 
@@ -71,13 +69,14 @@ def predict(
 
 
 def rank(
-    model: ModelArgument,
-    data: DataOption,
+    *,
+    model: Path = MODEL,
+    data: Path = SCORED_DATA,
     reading: ReadOptions,
-    out: Annotated[Path | None, option("File to write; by default standard output.", "FILE")] = None,
-    tag: Annotated[str, option("Name of the run, its last column.", "NAME")] = "rankwright",
-    jobs: JobsOption = None,
-    json: PlainJsonFlag = False,
+    out: Path | None = option("File to write; by default standard output.", "FILE"),
+    tag: str = option("Name of the run, its last column.", "NAME", default="rankwright"),
+    jobs: int | None = JOBS,
+    json: bool = PLAIN_JSON,
 ) -> None:
     """Rank the documents of each query, best first, as a TREC run.
 

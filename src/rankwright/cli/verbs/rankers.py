@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import inspect
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 from rankwright.cli.options.completion import complete_ranker
 from rankwright.cli.options.declaring import argument
-from rankwright.cli.options.shared_options import JsonFlag
+from rankwright.cli.options.shared_options import JSON
 from rankwright.cli.output.console import say, show
 from rankwright.rankers.parameters.spelling import setting_text, spelled
 
@@ -17,10 +17,9 @@ if TYPE_CHECKING:
 
 
 def rankers(
-    ranker: Annotated[
-        str | None, argument("Method whose parameters to list.", "[RANKER]", autocompletion=complete_ranker)
-    ] = None,
-    json: JsonFlag = False,
+    *,
+    ranker: str | None = argument("Method whose parameters to list.", "[RANKER]", autocompletion=complete_ranker),
+    json: bool = JSON,
 ) -> None:
     """List the ranking methods, or the parameters of one method.
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 from rankwright.base.wording import counted
-from rankwright.cli.options.declaring import argument, option
-from rankwright.cli.options.shared_options import JsonFlag, ReportOption, check_report, this_command
+from rankwright.cli.options.declaring import REQUIRED, argument, option
+from rankwright.cli.options.shared_options import JSON, REPORT, check_report, this_command
 from rankwright.cli.output.console import note, progress, show
 from rankwright.cli.output.fits import exit_interrupted
 
@@ -20,36 +20,28 @@ if TYPE_CHECKING:
 
 
 def reproduce(
-    paper: Annotated[
-        str, argument("adarank-2007, direct-2008, calibrated-2011, lambdasmart-2010 or mpboost-2009.", "PAPER")
-    ],
-    data: Annotated[
-        Path | None,
-        option(
-            "Folder that has collections of LETOR as folders: OHSUMED, MQ2007, MQ2008, TD2003, TD2004, each with "
-            "Fold1, Fold2, ... Experiments whose collection is not there are left out.",
-            "FOLDER",
-        ),
-    ] = None,
-    cranfield: Annotated[
-        Path | None,
-        option(
-            "Folder of the Cranfield collection (cran.all.1400, cran.qry, cranqrel), which stands in for the news "
-            "articles of adarank-2007 and direct-2008.",
-            "FOLDER",
-        ),
-    ] = None,
-    quick: Annotated[bool, option("Fewer folds, queries and rounds, to see that everything works.")] = False,
-    work: Annotated[
-        Path | None,
-        option(
-            "Folder that keeps finished tasks, so that a stopped run resumes; by default reproduced/PAPER.",
-            "FOLDER",
-        ),
-    ] = None,
-    report: ReportOption = None,
-    jobs: Annotated[int | None, option("Number of fits at once; by default one per thread.", "N", min=1)] = None,
-    json: JsonFlag = False,
+    *,
+    paper: str = argument(
+        "adarank-2007, direct-2008, calibrated-2011, lambdasmart-2010 or mpboost-2009.", "PAPER", default=REQUIRED
+    ),
+    data: Path | None = option(
+        "Folder that has collections of LETOR as folders: OHSUMED, MQ2007, MQ2008, TD2003, TD2004, each with "
+        "Fold1, Fold2, ... Experiments whose collection is not there are left out.",
+        "FOLDER",
+    ),
+    cranfield: Path | None = option(
+        "Folder of the Cranfield collection (cran.all.1400, cran.qry, cranqrel), which stands in for the news "
+        "articles of adarank-2007 and direct-2008.",
+        "FOLDER",
+    ),
+    quick: bool = option("Fewer folds, queries and rounds, to see that everything works.", default=False),
+    work: Path | None = option(
+        "Folder that keeps finished tasks, so that a stopped run resumes; by default reproduced/PAPER.",
+        "FOLDER",
+    ),
+    report: Path | None = REPORT,
+    jobs: int | None = option("Number of fits at once; by default one per thread.", "N", min=1),
+    json: bool = JSON,
 ) -> None:
     """Run the experiments of a paper, and compare each published number and claim with what is found.
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 from textwrap import shorten
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import rankwright as rw
 from rankwright.base.errors import InputError
 from rankwright.base.wording import counted
 from rankwright.cli.options.declaring import argument, given_option, option
-from rankwright.cli.options.shared_options import JobsOption, PlainJsonFlag, checked_output
-from rankwright.cli.options.text_options import QueryOptions, RetrievalOption, read_retrieval
+from rankwright.cli.options.shared_options import JOBS, PLAIN_JSON, checked_output
+from rankwright.cli.options.text_options import RETRIEVAL, QueryOptions, read_retrieval
 from rankwright.cli.output.console import note, show_found, show_json, show_text, write_text
 from rankwright.cli.verbs.predict import run_lists
 
@@ -25,30 +25,23 @@ TAG = "rankwright"
 
 
 def search(
+    *,
     asking: QueryOptions,
-    words: Annotated[list[str] | None, argument("The query; or --queries for many.", "QUERY...")] = None,
-    index: Annotated[Path | None, option("Folder of the index.", "DIR")] = None,
-    model: Annotated[
-        Path | None, option("Model of features of text; by default --retrieval decides.", "FILE")
-    ] = None,
-    searcher: Annotated[
-        Path | None, option("Searcher that --save wrote, or the folder of its index, instead.", "PATH")
-    ] = None,
-    retrieval: RetrievalOption = "bm25",
-    candidates: Annotated[
-        int | None, option("Number of documents that --model ranks; by default 100.", "N", min=1)
-    ] = None,
-    columns: Annotated[
-        Path | None, option("Table of your own numbers that --model was trained with.", "FILE")
-    ] = None,
-    n: Annotated[int | None, option("Number of results; by default 10, with --queries 100.", "N", min=1)] = None,
-    queries: Annotated[str | None, option("Queries to search for; gives a TREC run.", "FILE")] = None,
-    out: Annotated[Path | None, option("With --queries: file to write the run to.", "FILE")] = None,
-    tag: Annotated[str | None, option("Name of the run; by default rankwright.", "NAME")] = None,
-    snippets: Annotated[bool, option("Show parts of the text.", None, "--snippets/--no-snippets")] = True,
-    save: Annotated[Path | None, option("Write index, model and settings as a searcher.", "FILE")] = None,
-    jobs: JobsOption = None,
-    json: PlainJsonFlag = False,
+    words: list[str] | None = argument("The query; or --queries for many.", "QUERY..."),
+    index: Path | None = option("Folder of the index.", "DIR"),
+    model: Path | None = option("Model of features of text; by default --retrieval decides.", "FILE"),
+    searcher: Path | None = option("Searcher that --save wrote, or the folder of its index, instead.", "PATH"),
+    retrieval: str = RETRIEVAL,
+    candidates: int | None = option("Number of documents that --model ranks; by default 100.", "N", min=1),
+    columns: Path | None = option("Table of your own numbers that --model was trained with.", "FILE"),
+    n: int | None = option("Number of results; by default 10, with --queries 100.", "N", min=1),
+    queries: str | None = option("Queries to search for; gives a TREC run.", "FILE"),
+    out: Path | None = option("With --queries: file to write the run to.", "FILE"),
+    tag: str | None = option("Name of the run; by default rankwright.", "NAME"),
+    snippets: bool = option("Show parts of the text.", None, "--snippets/--no-snippets", default=True),
+    save: Path | None = option("Write index, model and settings as a searcher.", "FILE"),
+    jobs: int | None = JOBS,
+    json: bool = PLAIN_JSON,
 ) -> None:
     """Search an index, with or without a learned model.
 

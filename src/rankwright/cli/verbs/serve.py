@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 from rankwright.base.errors import InputError, MissingPackageError
-from rankwright.cli.options.declaring import argument, option
+from rankwright.cli.options.declaring import argument, option, option_group
 
 if TYPE_CHECKING:
     from rankwright.serve.settings import Pair
@@ -16,30 +15,26 @@ DAY = 86_400  # seconds
 PACKAGES = ("httptools", "msgspec", "prometheus_client", "uvicorn")
 
 
-@dataclass(frozen=True)
+@option_group
 class ServiceOptions:
     """Where a service listens, who may ask, how much and how long."""
 
-    host: Annotated[str, option("Address to listen at; 0.0.0.0 for all.", "ADDRESS")] = "127.0.0.1"
-    port: Annotated[int, option("Port; 0 for any that is free.", "N", min=0, max=65535)] = 8000
-    workers: Annotated[int, option("Number of processes.", "N", min=1, max=256)] = 1
-    tokens: Annotated[
-        Path | None, option("File with one bearer token per line; requests without one get health only.", "FILE")
-    ] = None
-    max_body: Annotated[int, option("Maximum size of the body of a request.", "MIB", min=1, max=1024)] = 32
-    max_documents: Annotated[int, option("Maximum number of documents per request.", "N", min=1)] = 10_000
-    timeout: Annotated[float, option("Time to read a request, and to answer it.", "SECONDS", min=0.1, max=DAY)] = (
-        30.0
+    host: str = option("Address to listen at; 0.0.0.0 for all.", "ADDRESS", default="127.0.0.1")
+    port: int = option("Port; 0 for any that is free.", "N", min=0, max=65535, default=8000)
+    workers: int = option("Number of processes.", "N", min=1, max=256, default=1)
+    tokens: Path | None = option(
+        "File with one bearer token per line; requests without one get health only.", "FILE"
     )
-    reload: Annotated[
-        float,
-        option("Time between checks for changed files; 0 to check only at SIGHUP.", "SECONDS", min=0, max=DAY),
-    ] = 1.0
-    grace: Annotated[
-        float,
-        option("Time for which new requests are still answered after SIGTERM.", "SECONDS", min=0, max=DAY),
-    ] = 1.0
-    log_problems: Annotated[bool, option("Log only requests that failed, not all.")] = False
+    max_body: int = option("Maximum size of the body of a request.", "MIB", min=1, max=1024, default=32)
+    max_documents: int = option("Maximum number of documents per request.", "N", min=1, default=10_000)
+    timeout: float = option("Time to read a request, and to answer it.", "SECONDS", min=0.1, max=DAY, default=30.0)
+    reload: float = option(
+        "Time between checks for changed files; 0 to check only at SIGHUP.", "SECONDS", min=0, max=DAY, default=1.0
+    )
+    grace: float = option(
+        "Time for which new requests are still answered after SIGTERM.", "SECONDS", min=0, max=DAY, default=1.0
+    )
+    log_problems: bool = option("Log only requests that failed, not all.", default=False)
 
     def settings(self) -> dict[str, Any]:
         """Return the options as settings of a service."""
@@ -50,30 +45,22 @@ class ServiceOptions:
 
 
 def serve(
+    *,
     service: ServiceOptions,
-    models: Annotated[
-        list[str] | None,
-        argument(
-            "Model files: FILE, NAME=FILE or NAME@VERSION=FILE. The first answers requests that name none, the "
-            "last version of a name those without a version.",
-            "MODEL...",
-        ),
-    ] = None,
-    index: Annotated[
-        Path | None, option("Index to search at /search, ranked by the models if there are any.", "DIR")
-    ] = None,
-    searcher: Annotated[
-        Path | None, option("Saved searcher, or the folder of its index, instead of --index.", "PATH")
-    ] = None,
-    candidates: Annotated[int, option("With --index: number of documents that a model ranks.", "N", min=1)] = 100,
-    shadow: Annotated[
-        list[str] | None,
-        option("Model to score and log beside the one that answers; repeatable.", "[LIVE=]NAME"),
-    ] = None,
-    interleave: Annotated[
-        list[str] | None,
-        option("Model to interleave with LIVE, by default the first; repeatable.", "[LIVE=]NAME"),
-    ] = None,
+    models: list[str] | None = argument(
+        "Model files: FILE, NAME=FILE or NAME@VERSION=FILE. The first answers requests that name none, the "
+        "last version of a name those without a version.",
+        "MODEL...",
+    ),
+    index: Path | None = option("Index to search at /search, ranked by the models if there are any.", "DIR"),
+    searcher: Path | None = option("Saved searcher, or the folder of its index, instead of --index.", "PATH"),
+    candidates: int = option("With --index: number of documents that a model ranks.", "N", min=1, default=100),
+    shadow: list[str] | None = option(
+        "Model to score and log beside the one that answers; repeatable.", "[LIVE=]NAME"
+    ),
+    interleave: list[str] | None = option(
+        "Model to interleave with LIVE, by default the first; repeatable.", "[LIVE=]NAME"
+    ),
 ) -> None:
     """Answer requests to rank, score and explain documents, over HTTP.
 

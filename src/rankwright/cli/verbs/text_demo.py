@@ -6,12 +6,12 @@ import tempfile
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import rankwright as rw
 from rankwright.base.errors import InputError, MissingPackageError
 from rankwright.cli.options.declaring import given_option, option
-from rankwright.cli.options.shared_options import JobsOption, JsonFlag, checked_output, this_command
+from rankwright.cli.options.shared_options import JOBS, JSON, checked_output, this_command
 from rankwright.cli.options.text_options import CandidateOptions, DocumentOptions, QueryOptions, WordOptions
 from rankwright.cli.output.console import describe, note, say, show
 from rankwright.cli.output.fits import fit_with_progress, several_fits
@@ -34,19 +34,20 @@ BASELINE = "BM25"
 
 
 def text_demo(
+    *,
     reading: DocumentOptions,
     words: WordOptions,
     finding: CandidateOptions,
     asking: QueryOptions,
-    documents: Annotated[str | None, option("Your documents; by default they are generated.", "PATH")] = None,
-    queries: Annotated[str | None, option("Your queries.", "FILE")] = None,
-    qrels: Annotated[str | None, option("Your judgements.", "FILE")] = None,
-    report: Annotated[Path, option("HTML page to write.", "FILE")] = Path("report.html"),
-    index: Annotated[Path | None, option("Folder to keep the index in, with a searcher.", "DIR")] = None,
-    model: Annotated[Path | None, option("Model file to write: the best ranker's.", "FILE")] = None,
-    seed: Annotated[int, option("Seed of generated text and folds.", "N", min=0)] = 0,
-    jobs: JobsOption = None,
-    json: JsonFlag = False,
+    documents: str | None = option("Your documents; by default they are generated.", "PATH"),
+    queries: str | None = option("Your queries.", "FILE"),
+    qrels: str | None = option("Your judgements.", "FILE"),
+    report: Path = option("HTML page to write.", "FILE", default=Path("report.html")),
+    index: Path | None = option("Folder to keep the index in, with a searcher.", "DIR"),
+    model: Path | None = option("Model file to write: the best ranker's.", "FILE"),
+    seed: int = option("Seed of generated text and folds.", "N", min=0, default=0),
+    jobs: int | None = JOBS,
+    json: bool = JSON,
 ) -> None:
     """Go from text to a comparison: index, features, tuned BM25 and learned rankers, five folds, a report.
 

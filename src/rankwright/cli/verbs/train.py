@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import rankwright as rw
 from rankwright.base.errors import InputError
@@ -14,23 +14,23 @@ from rankwright.cli.options.config import configurable
 from rankwright.cli.options.data_files import ReadOptions, read_data, read_validation
 from rankwright.cli.options.declaring import option
 from rankwright.cli.options.rankers import (
-    AsPrintedFlag,
-    ChooseOption,
-    GridOption,
-    RankerArgument,
-    RefitFlag,
-    SetOption,
-    WorkersOption,
+    AS_PRINTED,
+    CHOOSE,
+    GRID,
+    RANKER,
+    REFIT,
+    SETTINGS,
+    TUNE_WORKERS,
     make_ranker,
     read_grid,
     require_tune,
 )
 from rankwright.cli.options.shared_options import (
-    JobsOption,
-    JsonFlag,
-    ModelOption,
-    ReportOption,
-    TrainOption,
+    JOBS,
+    JSON,
+    MODEL_TO_WRITE,
+    REPORT,
+    TRAINING_DATA,
     check_report,
     checked_output,
     this_command,
@@ -56,28 +56,25 @@ REPORTED: dict[str, Callable[[Any], str]] = {
 
 @configurable
 def train(
-    ranker: RankerArgument,
-    train: TrainOption,
-    model: ModelOption,
+    *,
+    ranker: str = RANKER,
+    train: Path = TRAINING_DATA,
+    model: Path = MODEL_TO_WRITE,
     reading: ReadOptions,
-    valid: Annotated[
-        Path | None, option("Judged documents that choose the best number of rounds.", "FILE")
-    ] = None,
-    start: Annotated[
-        Path | None, option("Model file to improve on, such as that of a larger market.", "MODEL")
-    ] = None,
-    settings: SetOption = None,
-    as_printed: AsPrintedFlag = False,
-    refit: RefitFlag = False,
-    tune: Annotated[
-        bool, option("First choose parameters and the number of rounds: by --valid, else out of fold.")
-    ] = False,
-    choose: ChooseOption = None,
-    grid: GridOption = None,
-    workers: WorkersOption = None,
-    report: ReportOption = None,
-    jobs: JobsOption = None,
-    json: JsonFlag = False,
+    valid: Path | None = option("Judged documents that choose the best number of rounds.", "FILE"),
+    start: Path | None = option("Model file to improve on, such as that of a larger market.", "MODEL"),
+    settings: list[str] | None = SETTINGS,
+    as_printed: bool = AS_PRINTED,
+    refit: bool = REFIT,
+    tune: bool = option(
+        "First choose parameters and the number of rounds: by --valid, else out of fold.", default=False
+    ),
+    choose: str | None = CHOOSE,
+    grid: list[str] | None = GRID,
+    workers: int | None = TUNE_WORKERS,
+    report: Path | None = REPORT,
+    jobs: int | None = JOBS,
+    json: bool = JSON,
 ) -> None:
     """Train a ranker on judged documents and save it as a model file.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import rankwright as rw
 from rankwright.base.errors import InputError
@@ -14,17 +14,17 @@ from rankwright.cli.options.config import configurable
 from rankwright.cli.options.data_files import ReadOptions, files_of, read_all_queries
 from rankwright.cli.options.declaring import option
 from rankwright.cli.options.faces import Face
-from rankwright.cli.options.rankers import RankerArgument, SetOption, by_name, make_ranker, read_grid
+from rankwright.cli.options.rankers import RANKER, SETTINGS, by_name, make_ranker, read_grid
 from rankwright.cli.options.shared_options import (
-    JobsOption,
-    JsonFlag,
-    QueriesPath,
-    ReportOption,
+    ALL_QUERIES,
+    JOBS,
+    JSON,
+    REPORT,
     check_report,
     checked_output,
     this_command,
 )
-from rankwright.cli.options.signatures import Given, Signature
+from rankwright.cli.options.signatures import Given, options_of
 from rankwright.cli.output.console import describe, note, show
 from rankwright.cli.output.fits import exit_interrupted, fit_with_progress, several_fits
 from rankwright.cli.output.live_tables import LiveSearch, NewTrials, shown
@@ -54,26 +54,23 @@ FACES = {
 
 @configurable
 def tune(
-    ranker: RankerArgument,
-    data: QueriesPath,
+    *,
+    ranker: str = RANKER,
+    data: Path = ALL_QUERIES,
     reading: ReadOptions,
-    how: Annotated[Given, Signature("tune", without=("validation", "choose"), faces=FACES)],
-    metric: Annotated[
-        str | None,
-        option(
-            "Metric that compares settings, and that the ranker optimises if it can; by default the ranker's.",
-            "NAME",
-            autocompletion=complete_metric,
-        ),
-    ] = None,
-    settings: SetOption = None,
-    model: Annotated[
-        Path | None,
-        option("Model file to write: the ranker with the best setting, fitted on all queries.", "FILE"),
-    ] = None,
-    report: ReportOption = None,
-    jobs: JobsOption = None,
-    json: JsonFlag = False,
+    how: Given = options_of("tune", without=("validation", "choose"), faces=FACES),
+    metric: str | None = option(
+        "Metric that compares settings, and that the ranker optimises if it can; by default the ranker's.",
+        "NAME",
+        autocompletion=complete_metric,
+    ),
+    settings: list[str] | None = SETTINGS,
+    model: Path | None = option(
+        "Model file to write: the ranker with the best setting, fitted on all queries.", "FILE"
+    ),
+    report: Path | None = REPORT,
+    jobs: int | None = JOBS,
+    json: bool = JSON,
 ) -> None:
     """Search for a ranker's best setting, out of fold, and estimate its selection bias.
 
