@@ -98,7 +98,7 @@ def test_pandas_nullable_numbers_and_numbered_columns():
         (
             {},
             {"label": "lable"},
-            "There is no column 'lable'; did you mean 'label'? If the documents have no labels, use",
+            "There is no column 'lable'; did you mean 'label'? If the documents have no labels, pass",
         ),
         ({}, {"qid": "zzz"}, "There is no column 'zzz'; the table has qid, label, bm25, title"),
         ({}, {"features": ["bm52"]}, "There is no column 'bm52'; did you mean 'bm25'?"),
@@ -177,7 +177,7 @@ def test_parquet_without_labels(tmp_path):
     assert type(read_parquet(path, label=None)) is Documents
     with pytest.raises(InputError) as caught:
         read_parquet(path)
-    expected = "There is no column 'label'; the table has qid, x. If the documents have no labels, use label=None."
+    expected = "There is no column 'label'; the table has qid, x. If the documents have no labels, pass label=None."
     assert str(caught.value) == f"{path}: {expected}"
 
 

@@ -169,7 +169,7 @@ def test_documents_without_labels(csv_file):
     documents = read_csv(path, label=None)
     assert type(documents) is Documents
     assert documents.X.tolist() == [[2]]
-    hint = "If the documents have no labels, use label=None."
+    hint = "If the documents have no labels, pass label=None."
     assert refusal(path) == f"{path}: There is no column 'label'; the table has qid, x. {hint}"
     assert read_csv(csv_file("qid,label,x\n1,?,2\n"), label=None).feature_names == ("x",)
 
@@ -199,7 +199,7 @@ WRONG = {
     b"qid,label,x\na\0,0,1\n": r", line 2: expected text in UTF-8 without NUL, found 'a\x00'.",
     "qid,label,x,x\n1,0,1,2\n": ": There are two columns 'x'.",
     "qid,label,x\n1,,1\n": (
-        ", line 2: no value in column 'label'. If the documents have no labels, use label=None."
+        ", line 2: no value in column 'label'. If the documents have no labels, pass label=None."
     ),
     "qid,label,x\n1,0,1\n\nNA,0,1\n": ", line 4: no value in column 'qid'.",
     "qid,label,x\n1,good,1\n": ", line 2: 'good' in column 'label' is not a number.",
