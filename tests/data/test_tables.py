@@ -177,7 +177,9 @@ def test_parquet_without_labels(tmp_path):
     assert type(read_parquet(path, label=None)) is Documents
     with pytest.raises(InputError) as caught:
         read_parquet(path)
-    expected = "There is no column 'label'; the table has qid, x. If the documents have no labels, pass label=None."
+    expected = (
+        "There is no column 'label'; the table has qid, x. If the documents have no labels, pass label=None."
+    )
     assert str(caught.value) == f"{path}: {expected}"
 
 
