@@ -54,15 +54,17 @@ check: $(VENV)/.dev $(VENV)/.built
 	$(BIN)/clang-format --dry-run --Werror $(shell find native -name '*.[ch]pp')
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/codespell
 
 format: $(VENV)/.dev
 	$(BIN)/ruff check --fix
 	$(BIN)/ruff format
 	$(BIN)/clang-format -i $(shell find native -name '*.[ch]pp')
 
-# The tables of options in the pages, as the source declares them.
+# The tables of options in the pages and the API reference, as the source declares them.
 docs: $(VENV)/.built
 	$(BIN)/python docs/tables.py
+	$(BIN)/python docs/api.py
 
 # All experiments of the papers, on collections of LETOR in DATA, and the pages made from them; takes more than an hour.
 papers: $(VENV)/.dev $(VENV)/.built

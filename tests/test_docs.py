@@ -29,6 +29,13 @@ def test_tables_equal_the_declarations(page, tables):
     assert tables.renewed(text) == text, "the declarations have changed: run `make docs`"
 
 
+def test_the_api_reference_equals_the_docstrings():
+    spec = importlib.util.spec_from_file_location("api", ROOT / "docs" / "api.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    assert module.reference() == module.PAGE.read_text(), "the docstrings have changed: run `make docs`"
+
+
 def test_a_stale_table_is_written_anew(tables):
     page = "before\n<!-- table: listnet -->\n| old |\n<!-- end -->\nafter\n"
     fresh = tables.renewed(page)

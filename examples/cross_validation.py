@@ -1,0 +1,16 @@
+"""Cross-validate several rankers over the same folds of a small judged set."""
+
+from pathlib import Path
+
+import rankwright as rw
+
+judged = rw.read_csv(
+    Path(__file__).with_name("shop.csv"), label="grade", qid="query", docid="product", categorical=["brand"]
+)
+rankers = {
+    "RankSVM": rw.RankSVM("ndcg@5"),
+    "AdaRank": rw.AdaRank("ndcg@5"),
+    "LambdaMART": rw.LambdaMART("ndcg@5", rounds=50),
+}
+result = rw.cross_validate(rankers, judged, folds=5, metrics="ndcg@5")
+print(result)
