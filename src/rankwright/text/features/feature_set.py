@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -195,7 +196,7 @@ class FeatureSet:
             Whether candidates without a judgement count as not relevant, with label 0, or are left out.
         """
         return judged_features(
-            self,
+            partial(self.documents, n_jobs=n_jobs),
             index,
             as_queries(queries),
             judgements,
