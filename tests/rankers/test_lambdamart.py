@@ -7,7 +7,7 @@ import rankwright as rw
 from rankwright import LambdaMART
 from rankwright.base.errors import InputError
 from rankwright.data.dataset import RankingData
-from rankwright.data.ranking import Ranking
+from rankwright.data.groups import Ranking
 from rankwright.metrics import AP, DCG, ERR, NDCG, RR, Gain, KendallTau, Metric, Precision, Ties
 from rankwright.models import QueryFeatureScorer, TreeEnsemble
 from rankwright.models.model_file import encode

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from rankwright.base.wording import interval
+from rankwright.data.groups import Ranking
 from rankwright.data.query_features import standardised
-from rankwright.data.ranking import Ranking
 from rankwright.metrics.base import mean_over_queries
 
 if TYPE_CHECKING:

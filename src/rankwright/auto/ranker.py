@@ -30,8 +30,7 @@ from rankwright.ensembling.weights import best_alone, plausible_weights
 from rankwright.metrics.gain import NDCG
 from rankwright.rankers.catalogue import read_ranker
 from rankwright.rankers.parameters.checks import Duration, Flag, ListOf, OneOf, PathText, Real, Value
-from rankwright.rankers.parameters.declaration import MetricParameter, Spelled, fitted, parameter
-from rankwright.rankers.parameters.shared_parameters import RandomParameters
+from rankwright.rankers.parameters.declaration import MetricParameter, RandomParameters, Spelled, fitted, parameter
 from rankwright.rankers.ranker import Ranker
 from rankwright.reports.plain import plain
 from rankwright.training.training_set import TrainingSet

@@ -9,7 +9,7 @@ import numpy as np
 from rankwright.cards.query_browser import MOST_SYSTEMS, chosen_queries, of_rows
 from rankwright.data.dataset import RankingData
 from rankwright.data.readers.trec import Judgements, Run
-from rankwright.evaluation.ranked_lists import judgements_of
+from rankwright.evaluation.evaluate import judgements_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -8,16 +8,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from rankwright.base.errors import InputError
-from rankwright.base.threads import resolve_threads
+from rankwright.base.resources import resolve_threads
 from rankwright.base.wording import counted
 from rankwright.cards.data_sheet import feature_names_of
 from rankwright.crossval.out_of_fold import HeldOutModels
 from rankwright.data.alignment import aligned
-from rankwright.data.ranking import Ranking
+from rankwright.data.groups import Ranking
 from rankwright.models.fitted import scorer_of, scores_by
-from rankwright.reports.blocks import Note, Section, Text
 from rankwright.reports.query_browser import BrowsedQuery, Listed, Moved, QueryBrowser
-from rankwright.reports.result import Result
+from rankwright.reports.result import Note, Result, Section, Text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
     from rankwright.data.dataset import RankingData
     from rankwright.evaluation.report import Report
     from rankwright.models.scorer import Scorer
-    from rankwright.reports.blocks import Block
+    from rankwright.reports.result import Block
 
 MOST_SYSTEMS = 8
 MOST_ENTRIES = 12_000  # documents in all lists together

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from rankwright.data.readers.trec import Judgements, Run
     from rankwright.evaluation.evaluate import EvaluationOptions, Predicts
     from rankwright.evaluation.report import Report
-    from rankwright.metrics.parse import MetricLike
+    from rankwright.metrics.catalogue import MetricLike
 
 
 def compare(

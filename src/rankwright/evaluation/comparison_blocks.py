@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from rankwright.base.wording import counted, percent, shown_p_value
 from rankwright.evaluation.slices import DIFFICULTY, FEWEST_QUERIES
-from rankwright.reports.blocks import Cell, Column, Figure, Interval, Kind, Note, Section, Table, Text
+from rankwright.reports.result import Cell, Column, Figure, Interval, Kind, Note, Section, Table, Text
 from rankwright.statistics.paired_tests import RANDOMISATION, SIGN, TESTS, WILCOXON, T
 
 if TYPE_CHECKING:
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
     from rankwright.evaluation.compared import Compared, Slicing
     from rankwright.evaluation.report import Report
-    from rankwright.reports.blocks import Block
     from rankwright.reports.charts.chart import Chart
+    from rankwright.reports.result import Block
     from rankwright.statistics.paired_tests import PairComparison
 
 MOST_CHARTS = 6  # of differences query by query

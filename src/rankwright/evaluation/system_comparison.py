@@ -14,9 +14,8 @@ from rankwright.evaluation.comparison_blocks import (
     queries_section,
     slicing_section,
 )
-from rankwright.metrics.parse import as_metric
-from rankwright.reports.blocks import Note, Section
-from rankwright.reports.result import Result
+from rankwright.metrics.catalogue import as_metric
+from rankwright.reports.result import Note, Result, Section
 from rankwright.statistics.paired_tests import TESTS
 
 if TYPE_CHECKING:
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
 
     from rankwright.evaluation.compared import Compared, Slicing
     from rankwright.evaluation.report import Report
-    from rankwright.metrics.parse import MetricLike
+    from rankwright.metrics.catalogue import MetricLike
     from rankwright.reports.charts.chart import Chart
     from rankwright.statistics.paired_tests import PairComparison
 

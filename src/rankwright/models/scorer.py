@@ -12,15 +12,14 @@ from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Self
 
 import numpy as np
 
+from rankwright.base.arrays import checked_feature_names, checked_features, feature_names_of
 from rankwright.base.errors import InputError
-from rankwright.base.threads import resolve_threads
+from rankwright.base.resources import resolve_threads
 from rankwright.base.wording import brief_list
 from rankwright.data.alignment import aligned, frame_by_name, require_same_number
 from rankwright.data.categories import checked_categories
 from rankwright.data.dataset import Documents
-from rankwright.data.groups import QueryGroups, checked_query_ids
-from rankwright.data.input_arrays import checked_feature_names, checked_features, feature_names_of
-from rankwright.data.ranking import Ranking
+from rankwright.data.groups import QueryGroups, Ranking, checked_query_ids
 from rankwright.models.state import Saved, State, checked_about, checked_n_features, shown
 
 if TYPE_CHECKING:

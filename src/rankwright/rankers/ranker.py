@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, Never, Self
 import numpy as np
 
 from rankwright.base.errors import InputError
-from rankwright.base.threads import resolve_threads
+from rankwright.base.resources import resolve_threads
 from rankwright.base.version import __version__
 from rankwright.metrics.base import Metric
+from rankwright.metrics.catalogue import as_metric
 from rankwright.metrics.gain import NDCG
-from rankwright.metrics.parse import as_metric
 from rankwright.rankers.parameters.checks import Jobs, Value
 from rankwright.rankers.parameters.declaration import MetricParameter, Parameters, fitted, parameter
 from rankwright.rankers.shared.importances import Importances, by_name, feature_importances, sample_for_importances

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from rankwright.base.errors import InputError
-from rankwright.base.threads import available_threads
+from rankwright.base.resources import available_threads
 from rankwright.serve.http import prometheus as instruments
 from rankwright.serve.http.json_sizes import has_more_lists
 from rankwright.serve.http.refusals import RefusalError

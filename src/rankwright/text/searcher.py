@@ -10,9 +10,8 @@ import numpy as np
 
 from rankwright.base.arrays import sealed
 from rankwright.base.errors import InputError
-from rankwright.base.threads import resolve_threads
-from rankwright.data.groups import QueryGroups
-from rankwright.data.ranking import Ranking
+from rankwright.base.resources import resolve_threads
+from rankwright.data.groups import QueryGroups, Ranking
 from rankwright.data.readers.trec import Run
 from rankwright.models.fitted import name_of, scorer_of
 from rankwright.text.analyser import placed_terms, terms_of_texts

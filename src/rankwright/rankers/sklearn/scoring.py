@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from rankwright.base.errors import InputError
-from rankwright.metrics.parse import MetricLike, as_metric
+from rankwright.metrics.catalogue import MetricLike, as_metric
 from rankwright.models.fitted import best_of, takes_query_ids
 
 if TYPE_CHECKING:

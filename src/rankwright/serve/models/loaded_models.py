@@ -13,8 +13,7 @@ import numpy as np
 from rankwright.base.errors import InputError
 from rankwright.base.wording import brief_list
 from rankwright.data.categories import source_columns
-from rankwright.data.groups import QueryGroups
-from rankwright.data.ranking import Ranking
+from rankwright.data.groups import QueryGroups, Ranking
 from rankwright.interop.loading import load
 from rankwright.serve.http.refusals import RefusalError
 from rankwright.serve.models.file_states import file_state

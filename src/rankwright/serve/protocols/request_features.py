@@ -12,10 +12,10 @@ import msgspec
 import numpy as np
 
 from rankwright import _native
+from rankwright.base.arrays import checked_features
 from rankwright.base.errors import InputError
 from rankwright.base.wording import brief_list
 from rankwright.data.alignment import columns_by_name
-from rankwright.data.input_arrays import checked_features
 from rankwright.serve.http.json_decoding import Decoder
 
 if TYPE_CHECKING:
