@@ -587,3 +587,11 @@ def test_real_queries_are_ranked_better_than_by_the_best_feature(collection):
 
 def per_query(metric, data, scores):
     return metric.per_query(data.y, Ranking.of(scores, data.groups))
+
+
+@pytest.mark.parametrize("names", [["rank", "rank"], [["rank"]], [1], None, 3, {"rank": 1}], ids=repr)
+def test_query_features_that_are_none_are_refused(names):
+    with pytest.raises(
+        InputError, match="query_features must be a list of distinct values, each 'zscore', 'rank'"
+    ):
+        LambdaMART(query_features=names).check_parameters()

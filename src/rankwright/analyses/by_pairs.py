@@ -12,8 +12,7 @@ from rankwright.base.errors import InputError
 from rankwright.base.wording import counted
 from rankwright.evaluation.evaluate import evaluate, judged_documents, labels_of
 from rankwright.metrics.catalogue import as_metric
-from rankwright.reports.plain import plain
-from rankwright.reports.result import Column, Figure, Interval, Kind, Result, Table
+from rankwright.reports.result import Column, Figure, Interval, Kind, Result, Table, plain
 from rankwright.statistics.bootstrap import mean_with_interval
 
 if TYPE_CHECKING:

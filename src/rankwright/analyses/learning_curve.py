@@ -19,8 +19,7 @@ from rankwright.evaluation.evaluate import checked_metrics
 from rankwright.metrics.catalogue import find_convention
 from rankwright.models.fitted import name_of
 from rankwright.rankers.catalogue import as_ranker
-from rankwright.reports.plain import plain
-from rankwright.reports.result import Column, Figure, Interval, Kind, Result, Table
+from rankwright.reports.result import Column, Figure, Interval, Kind, Result, Table, plain
 from rankwright.statistics.bootstrap import mean_with_interval
 
 if TYPE_CHECKING:

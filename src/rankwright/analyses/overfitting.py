@@ -12,8 +12,7 @@ from rankwright.base.wording import counted
 from rankwright.evaluation.evaluate import checked_judged, evaluate
 from rankwright.metrics.base import mean_over_queries
 from rankwright.metrics.catalogue import as_metric
-from rankwright.reports.plain import plain
-from rankwright.reports.result import Column, Figure, Interval, Kind, Result, Table
+from rankwright.reports.result import Column, Figure, Interval, Kind, Result, Table, plain
 from rankwright.statistics.bootstrap import mean_with_interval
 
 if TYPE_CHECKING:

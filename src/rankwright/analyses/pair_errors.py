@@ -23,8 +23,7 @@ from rankwright.evaluation.evaluate import (
     scores_of_judged,
 )
 from rankwright.metrics.base import spell_number
-from rankwright.reports.plain import plain
-from rankwright.reports.result import Column, Figure, Interval, Kind, Result, Table
+from rankwright.reports.result import Column, Figure, Interval, Kind, Result, Table, plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

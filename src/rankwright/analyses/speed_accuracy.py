@@ -11,8 +11,7 @@ from rankwright.base.wording import counted, nearest
 from rankwright.evaluation.evaluate import checked_judged, evaluate, named_systems
 from rankwright.evaluation.timing import microseconds_per_document, timing_sample
 from rankwright.metrics.catalogue import as_metric
-from rankwright.reports.plain import plain
-from rankwright.reports.result import Column, Figure, Interval, Kind, Result, Table
+from rankwright.reports.result import Column, Figure, Interval, Kind, Result, Table, plain
 from rankwright.statistics.bootstrap import mean_with_interval
 
 if TYPE_CHECKING:

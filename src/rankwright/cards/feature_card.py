@@ -75,7 +75,8 @@ class FeatureCard(Result):
         asked, threads, importances = as_metric(metric), resolve_threads(n_jobs), []
         for member, rows in models_of(model, data):
             own = data if len(rows) == len(data) else data.take(rows)
-            importances.append(feature_importances(member, sample_for_importances(member, own), asked, threads))
+            sample = sample_for_importances(own) if member.total_gain is None else None
+            importances.append(feature_importances(member, sample, asked, threads))
         values = np.mean(importances, axis=0)
         names = list(model.feature_names or feature_names_of(data))
         important = {feature: value for feature, value in by_name(values, names).items() if value > 0}

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from rankwright.crossval.cross_validation import CrossValidation
+    from rankwright.evaluation.compare import SystemComparison
     from rankwright.evaluation.report import Report
-    from rankwright.evaluation.system_comparison import SystemComparison
     from rankwright.reports.charts.chart import Chart
 
 

@@ -11,8 +11,7 @@ import numpy as np
 from rankwright.base.wording import counted, metric_value, seconds
 from rankwright.evaluation.report import Report
 from rankwright.reports.charts.rows import interval_chart
-from rankwright.reports.plain import plain
-from rankwright.reports.result import Column, Figure, Kind, Note, Result, Section, Table, Text
+from rankwright.reports.result import Column, Figure, Kind, Note, Result, Section, Table, Text, plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

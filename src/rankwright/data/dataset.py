@@ -81,7 +81,7 @@ class Documents:
         self._set("qid", frozen(ids, qid, copy=copy))
         self._set("document_ids", None if document_ids is None else checked_document_ids(document_ids, n_rows))
         self._set("feature_names", None if names is None else checked_feature_names(names, n_features))
-        self._set("categories", checked_categories(categories, self.feature_names))
+        self._set("categories", checked_categories(categories, self.feature_names) if categories else ())
         self._set("columns", None)  # what the columns of a table were used for
 
     def _set(self, name: str, value: Any) -> None:

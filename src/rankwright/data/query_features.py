@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rankwright import _native
-from rankwright.base.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,15 +26,6 @@ class QueryFeature(Enum):
     """The fraction of the query's other values that are lower, ties counting half; 1/2 for a single value."""
     MINMAX = "minmax"
     """Scaled to 0 for the query's lowest and 1 for its highest value; 0 if all values are equal."""
-
-
-def checked_query_features(names: Sequence[str]) -> tuple[QueryFeature, ...]:
-    """Return the query features with these names."""
-    known = [kind.value for kind in QueryFeature]
-    listed = isinstance(names, list | tuple)
-    if not listed or not all(name in known for name in names) or len(set(names)) < len(names):
-        raise InputError(f"query_features must be a list of {', '.join(known)}, each at most once, not {names!r}.")
-    return tuple(QueryFeature(name) for name in names)
 
 
 def with_query_features(

@@ -13,7 +13,7 @@ from rankwright.base.wording import counted, metric_value
 from rankwright.data.query_filters import reasons_in_words
 from rankwright.metrics.base import mean_over_queries
 from rankwright.metrics.catalogue import as_metric
-from rankwright.reports.result import Cell, Column, Figure, Kind, Note, Result, Section, Table
+from rankwright.reports.result import Cell, Column, Figure, Kind, Note, Result, Section, Table, plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -102,8 +102,6 @@ class Report(Result):
 
     def to_dict(self) -> dict[str, Any]:
         """Return means and counts as JSON values."""
-        from rankwright.reports.plain import plain
-
         means = {system: {metric: self.mean(system, metric) for metric in self.metrics} for system in self.systems}
         return {
             "convention": self.convention,

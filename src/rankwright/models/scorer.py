@@ -71,7 +71,8 @@ class Scorer(ABC):
         self._set("about", checked_about(self.about))
         if self.feature_names is not None:
             self._set("feature_names", checked_feature_names(self.feature_names, self.n_features))
-        self._set("categories", checked_categories(self.categories, self.feature_names))
+        if self.categories:
+            self._set("categories", checked_categories(self.categories, self.feature_names))
 
     def _set(self, name: str, value: Any) -> None:
         object.__setattr__(self, name, value)
@@ -304,7 +305,7 @@ MODULES = {
     "retrieval": "retrieval",
     "sigmoid_calibration": "probability_calibrations",
     "standard_calibration": "probability_calibrations",
-    "standardised": "standardised",
+    "standardised": "combination",
     "trees": "trees",
 }
 """The module that defines each kind of scorer, so that loading a model imports only what it holds."""

@@ -142,7 +142,7 @@ class Ranker(Parameters, Estimator, ABC):
             categories=train.data.categories,
             about=self._about(task, history),
         )
-        self._sample = sample_for_importances(model, train.data)
+        self._sample = sample_for_importances(train.data) if model.total_gain is None else None
         return self
 
     def _fit_once_or_twice(self, task: FitTask, *, refit: bool) -> tuple[FitTask, Scorer, History]:

@@ -16,8 +16,7 @@ from rankwright.base import wording
 from rankwright.base.errors import MissingPackageError
 from rankwright.base.files import write_whole
 from rankwright.base.version import __version__
-from rankwright.reports.charts.chart import library, script_json
-from rankwright.reports.charts.theme import config
+from rankwright.reports.charts.chart import config, library, script_json
 from rankwright.reports.query_browser import QueryBrowser
 from rankwright.reports.result import Cell, Code, Facts, Figure, Figures, Interval, Kind, Section, Table
 from rankwright.reports.text import spelled_cell, spelled_fact

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass, fields
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, is_dataclass
 from enum import Enum
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
@@ -19,7 +20,7 @@ from rankwright.base.errors import MissingPackageError
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from rankwright.reports.charts.chart import Chart
     from rankwright.reports.query_browser import QueryBrowser
@@ -238,8 +239,6 @@ class Result:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the result as JSON values; None for what is unknown."""
-        from rankwright.reports.plain import plain
-
         values: dict[str, Any] = plain(_facts(self))
         return values
 
@@ -321,3 +320,24 @@ def _frame_columns(title: str, cells: Sequence[Any]) -> dict[str, list[Any]]:
 
 def _facts(result: Result) -> dict[str, Any]:
     return {field.name: getattr(result, field.name) for field in fields(result)}  # type: ignore[arg-type]
+
+
+def plain(value: Any) -> Any:
+    """Return a value as JSON values: None for NaN and infinite numbers, texts for what JSON does not have."""
+    if isinstance(value, str | bool | int | None):
+        return value.value if isinstance(value, Enum) else value
+    if isinstance(value, float):
+        return float(value) if math.isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {key if isinstance(key, str) else str(key): plain(item) for key, item in value.items()}
+    if hasattr(value, "to_dict"):
+        return plain(value.to_dict())
+    if hasattr(value, "_asdict"):
+        return plain(value._asdict())
+    if is_dataclass(value) and not isinstance(value, type):
+        return {field.name: plain(getattr(value, field.name)) for field in fields(value)}
+    if hasattr(value, "tolist"):  # numpy's arrays and numbers
+        return plain(value.tolist())
+    if isinstance(value, list | tuple | set | frozenset):
+        return [plain(item) for item in value]
+    return plain(value.value) if isinstance(value, Enum) else str(value)

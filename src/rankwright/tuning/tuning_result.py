@@ -14,8 +14,19 @@ from rankwright.rankers.parameters.spelling import spelled
 from rankwright.reports.charts.bars import bar_chart
 from rankwright.reports.charts.points import Point, scatter_chart
 from rankwright.reports.charts.rows import interval_chart
-from rankwright.reports.plain import plain
-from rankwright.reports.result import Column, Facts, Figure, Figures, Kind, Note, Result, Section, Table, Text
+from rankwright.reports.result import (
+    Column,
+    Facts,
+    Figure,
+    Figures,
+    Kind,
+    Note,
+    Result,
+    Section,
+    Table,
+    Text,
+    plain,
+)
 from rankwright.statistics.intervals import LEVEL
 from rankwright.tuning.optuna_search import ALL_TRIALS
 from rankwright.tuning.optuna_storage import parameter_importances

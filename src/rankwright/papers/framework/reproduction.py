@@ -7,8 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rankwright.papers.framework.rows import TITLES, counts, table_of
-from rankwright.reports.plain import plain
-from rankwright.reports.result import Figure, Result, Section, Text
+from rankwright.reports.result import Figure, Result, Section, Text, plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

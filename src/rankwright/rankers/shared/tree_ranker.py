@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from rankwright.base.errors import InputError
-from rankwright.data.query_features import QueryFeature, checked_query_features
+from rankwright.data.query_features import QueryFeature
 from rankwright.models.query_features import QueryFeatureScorer
 from rankwright.models.trees import TreeEnsemble
 from rankwright.rankers.parameters.checks import Check, Flag, Fraction, Integer, ListOf, OneOf, Real, read_json
@@ -157,7 +157,7 @@ class TreeRanker(StoppingParameters, ShrinkageParameters, BinningParameters, Ran
         """Return the rule for documents in canonical order."""
 
     def _fit(self, task: FitTask) -> tuple[Scorer, History]:
-        columns = checked_query_features(self.query_features)
+        columns = tuple(map(QueryFeature, self.query_features))
         monotone = _directions(self.monotone, task.train.data, n_kinds=1 + len(columns))
         task = task.with_query_features(columns)
         options = self._monitor_options(task)
