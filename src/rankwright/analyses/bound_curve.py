@@ -9,7 +9,7 @@ import numpy as np
 
 from rankwright.base.errors import InputError
 from rankwright.base.wording import counted
-from rankwright.models.fitted import best_of, name_of
+from rankwright.models.scorer import best_of, name_of
 from rankwright.reports.result import Column, Figure, Kind, Result, Table
 from rankwright.training.history import useful_bounds
 

@@ -13,7 +13,8 @@ from rankwright.base.wording import counted, metric_value
 from rankwright.data.alignment import aligned
 from rankwright.evaluation.evaluate import checked_judged
 from rankwright.metrics.catalogue import as_metric
-from rankwright.models.fitted import scorer_of, scores_by
+from rankwright.models.other_libraries import scores_by
+from rankwright.models.scorer import scorer_of
 from rankwright.rankers.shared.importances import by_name, permutation_drops
 from rankwright.reports.result import Column, Figure, Kind, Result, Table
 

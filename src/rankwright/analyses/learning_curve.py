@@ -17,7 +17,7 @@ from rankwright.crossval.splits import SplitOptions
 from rankwright.data.splitting import sample_queries
 from rankwright.evaluation.evaluate import checked_metrics
 from rankwright.metrics.catalogue import find_convention
-from rankwright.models.fitted import name_of
+from rankwright.models.scorer import name_of
 from rankwright.rankers.catalogue import as_ranker
 from rankwright.reports.result import Column, Figure, Interval, Kind, Result, Table, plain
 from rankwright.statistics.bootstrap import mean_with_interval

@@ -12,7 +12,7 @@ from rankwright.crossval.splits import SplitOptions
 from rankwright.evaluation.evaluate import checked_metrics
 from rankwright.metrics.base import mean_over_queries
 from rankwright.metrics.catalogue import find_convention
-from rankwright.models.fitted import name_of
+from rankwright.models.scorer import name_of
 from rankwright.rankers.catalogue import as_ranker
 from rankwright.reports.result import Column, Figure, Interval, Kind, Result, Table
 from rankwright.statistics.paired_tests import compare_values

@@ -21,8 +21,7 @@ if TYPE_CHECKING:
     from rankwright.base.arrays import Doubles
     from rankwright.data.dataset import RankingData
     from rankwright.metrics.catalogue import Convention, MetricLike
-    from rankwright.models.fitted import Fitted
-    from rankwright.models.scorer import Scorer
+    from rankwright.models.scorer import Fitted, Scorer
     from rankwright.reports.charts.chart import Chart
     from rankwright.reports.result import Block
 

@@ -11,7 +11,7 @@ from rankwright.base.errors import InputError
 from rankwright.evaluation.evaluate import named_systems
 from rankwright.models.calibrated import Calibrated
 from rankwright.models.class_trees import ExpectedRelevance
-from rankwright.models.fitted import best_of, scorer_of
+from rankwright.models.scorer import best_of, scorer_of
 from rankwright.models.trees import TreeEnsemble
 from rankwright.models.wrapping import WrappingScorer
 from rankwright.reports.result import Column, Figure, Kind, Result, Table

@@ -17,7 +17,8 @@ from rankwright.data.dataset import RankingData
 from rankwright.data.groups import Ranking
 from rankwright.data.readers.trec import Judgements, Run
 from rankwright.evaluation.evaluate import judgements_of
-from rankwright.models.fitted import scorer_of, scores_by
+from rankwright.models.other_libraries import scores_by
+from rankwright.models.scorer import scorer_of
 from rankwright.reports.query_browser import BrowsedQuery, Listed, Moved, QueryBrowser
 from rankwright.reports.result import Note, Result, Section, Text
 

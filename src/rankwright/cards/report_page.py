@@ -13,7 +13,7 @@ from rankwright.cards.query_browser import QueryCard, browsable
 from rankwright.data.readers.trec import Judgements
 from rankwright.evaluation.compare import compare_report
 from rankwright.evaluation.report import Report
-from rankwright.models.fitted import scorer_of
+from rankwright.models.scorer import scorer_of
 from rankwright.reports import page
 
 if TYPE_CHECKING:

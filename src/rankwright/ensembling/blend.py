@@ -20,8 +20,8 @@ from rankwright.ensembling.weights import weighted_sum
 from rankwright.metrics.catalogue import MetricLike, as_metric
 from rankwright.metrics.gain import NDCG
 from rankwright.models.combination import Combination
-from rankwright.models.fitted import scorer_of, scores_by
-from rankwright.models.scorer import Scorer
+from rankwright.models.other_libraries import scores_by
+from rankwright.models.scorer import Scorer, scorer_of
 from rankwright.reports.result import Column, Figure, Kind, Result, Table
 
 if TYPE_CHECKING:

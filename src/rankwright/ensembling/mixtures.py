@@ -19,7 +19,7 @@ from rankwright.ensembling.weights import (
 from rankwright.metrics.catalogue import MetricLike, as_metric
 from rankwright.metrics.gain import NDCG
 from rankwright.models.combination import Combination, StandardisedScorer, share_columns
-from rankwright.models.fitted import checked_scorers
+from rankwright.models.scorer import checked_scorers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -20,7 +20,8 @@ from rankwright.data.query_filters import QueryFilter, any_of, relevant_document
 from rankwright.data.readers.trec import Judgements, Run
 from rankwright.evaluation.report import Report
 from rankwright.metrics.catalogue import Convention, as_metrics, find_convention
-from rankwright.models.fitted import name_of, scores_by
+from rankwright.models.other_libraries import scores_by
+from rankwright.models.scorer import name_of, scorer_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -366,7 +367,10 @@ def scores_of(name: str, system: Any, data: RankingData | Judgements, n_jobs: in
             raise InputError(f"{name}: {error}") from None
     if isinstance(data, Judgements):
         raise InputError(f"{name} needs features, which judgements do not have; give RankingData, or its run.")
+    scorer, threads = scorer_of(system), resolve_threads(n_jobs)
     try:
-        return np.asarray(scores_by(system, data, n_threads=resolve_threads(n_jobs)))
+        if scorer is not None:
+            return scorer.predict(data, n_jobs=threads)
+        return np.asarray(scores_by(system, data, n_threads=threads))
     except InputError as error:
         raise InputError(f"{name} cannot score the documents: {error}") from error

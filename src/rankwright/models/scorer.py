@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from importlib import import_module
 from math import isfinite
-from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Self
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Protocol, Self
 
 import numpy as np
 
@@ -347,3 +347,43 @@ def _groups_of(qid: ArrayLike | None, n_rows: int) -> QueryGroups:
     if groups.n_rows != n_rows:
         raise InputError(f"There are {n_rows} documents but {groups.n_rows} query ids.")
     return groups
+
+
+class Fitted(Protocol):
+    """A ranker after `fit`."""
+
+    @property
+    def model_(self) -> Scorer:
+        """The scorer it has learned."""
+
+
+def scorer_of(model: Any) -> Scorer | None:
+    """Return a scorer itself, or the scorer of a fitted ranker or search; None for another library's model."""
+    model = best_of(model)
+    scorer = model if isinstance(model, Scorer) else getattr(model, "model_", None)
+    return scorer if isinstance(scorer, Scorer) else None
+
+
+def name_of(model: Any) -> str:
+    """Return a name for a model in a report: its ranker, or its class."""
+    model = best_of(model)
+    ranker = model.about.get("ranker", model.kind) if isinstance(model, Scorer) else type(model).__name__
+    return str(ranker)
+
+
+def checked_scorers(rankers: Sequence[Any]) -> list[Scorer]:
+    """Return the scorers of fitted rankers or scorers, at least one; refuse anything else."""
+    if not len(rankers):
+        raise InputError("There must be at least one scorer to mix.")
+    scorers = []
+    for number, ranker in enumerate(rankers, start=1):
+        scorer = scorer_of(ranker)
+        if scorer is None:
+            raise InputError(f"Ranker {number} must be a fitted ranker or a scorer, not {type(ranker).__name__}.")
+        scorers.append(scorer)
+    return scorers
+
+
+def best_of(model: Any) -> Any:
+    """Return the estimator that a search of scikit-learn found; anything else as it is."""
+    return getattr(model, "best_estimator_", model)

@@ -12,7 +12,7 @@ from rankwright.base.arrays import checked_numbers
 from rankwright.base.errors import InputError, parameter
 from rankwright.data.dataset import Documents, RankingData
 from rankwright.data.splitting import concat
-from rankwright.models.fitted import scorer_of
+from rankwright.models.scorer import scorer_of
 from rankwright.training.monitor import Monitor
 from rankwright.training.training_set import QueryLabels, TrainingSet
 

@@ -29,7 +29,7 @@ from rankwright.interop.exporters.target_rules import (
 )
 from rankwright.interop.exporters.vespa import vespa_expression
 from rankwright.interop.exporters.xgboost import xgboost_json
-from rankwright.models.fitted import scorer_of
+from rankwright.models.scorer import scorer_of
 from rankwright.models.state import shown
 from rankwright.models.trees import TreeEnsemble
 from rankwright.reports.result import Result, Text
@@ -38,9 +38,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from rankwright.data.dataset import Documents
-    from rankwright.models.fitted import Fitted
     from rankwright.models.linear import LinearScorer
-    from rankwright.models.scorer import Scorer
+    from rankwright.models.scorer import Fitted, Scorer
     from rankwright.reports.result import Block, Section
 
 Version = tuple[int, int]

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from rankwright.base.errors import InputError
 from rankwright.metrics.catalogue import MetricLike, as_metric
-from rankwright.models.fitted import best_of, takes_query_ids
+from rankwright.models.other_libraries import takes_query_ids
+from rankwright.models.scorer import best_of
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
