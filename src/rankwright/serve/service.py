@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from rankwright.base.errors import InputError
-from rankwright.base.threads import available_threads
+from rankwright.base.resources import available_threads
 from rankwright.serve.http import prometheus
 from rankwright.serve.http.exchange import RefusalError
 from rankwright.serve.http.tokens import Tokens

@@ -11,9 +11,9 @@ import msgspec
 import numpy as np
 
 from rankwright import _native
+from rankwright.base.arrays import checked_features
 from rankwright.base.errors import InputError
 from rankwright.data.alignment import columns_by_name
-from rankwright.data.input_arrays import checked_features
 from rankwright.serve.http.exchange import JSON, Decoder, RefusalError
 from rankwright.serve.models.loaded_models import in_model_order, require_names
 from rankwright.serve.protocols import npy

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 import numpy as np
 from msgspec import UNSET, Meta, Struct, UnsetType
 
+from rankwright.base.arrays import checked_features
 from rankwright.base.errors import InputError
 from rankwright.base.version import __version__
-from rankwright.data.input_arrays import checked_features
 from rankwright.serve.http import health
 from rankwright.serve.http.exchange import JSON, Decoder, Response
 from rankwright.serve.http.request_bodies import lists_as_matrix, require_type

@@ -11,7 +11,7 @@ import numpy as np
 
 from rankwright.base.arrays import sealed
 from rankwright.base.errors import InputError
-from rankwright.base.threads import resolve_threads
+from rankwright.base.resources import resolve_threads
 from rankwright.data.dataset import Documents
 from rankwright.text.analyser import positioned_terms
 from rankwright.text.collections.documents import TextDocument
