@@ -13,7 +13,7 @@ from rankwright.base.wording import counted
 from rankwright.evaluation.evaluate import evaluate, judged_documents, labels_of
 from rankwright.metrics.catalogue import as_metric
 from rankwright.reports.blocks import Column, Figure, Interval, Kind, Table
-from rankwright.reports.json_values import plain
+from rankwright.reports.plain import plain
 from rankwright.reports.result import Result
 from rankwright.statistics.bootstrap import mean_with_interval
 

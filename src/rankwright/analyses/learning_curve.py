@@ -20,7 +20,7 @@ from rankwright.metrics.catalogue import find_convention
 from rankwright.models.scorer import name_of
 from rankwright.rankers.catalogue import as_ranker
 from rankwright.reports.blocks import Column, Figure, Interval, Kind, Table
-from rankwright.reports.json_values import plain
+from rankwright.reports.plain import plain
 from rankwright.reports.result import Result
 from rankwright.statistics.bootstrap import mean_with_interval
 

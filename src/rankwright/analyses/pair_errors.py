@@ -24,7 +24,7 @@ from rankwright.evaluation.evaluate import (
 )
 from rankwright.metrics.base import spell_number
 from rankwright.reports.blocks import Column, Figure, Interval, Kind, Table
-from rankwright.reports.json_values import plain
+from rankwright.reports.plain import plain
 from rankwright.reports.result import Result
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from rankwright.evaluation.evaluate import checked_judged, evaluate, named_syste
 from rankwright.evaluation.timing import microseconds_per_document, timing_sample
 from rankwright.metrics.catalogue import as_metric
 from rankwright.reports.blocks import Column, Figure, Interval, Kind, Table
-from rankwright.reports.json_values import plain
+from rankwright.reports.plain import plain
 from rankwright.reports.result import Result
 from rankwright.statistics.bootstrap import mean_with_interval
 

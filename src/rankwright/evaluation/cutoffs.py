@@ -9,7 +9,7 @@ from rankwright.base.errors import InputError
 from rankwright.base.wording import metric_value
 from rankwright.metrics.catalogue import as_metric
 from rankwright.reports.blocks import Column, Figure, Interval, Kind, Note, Section, Table
-from rankwright.reports.json_values import plain
+from rankwright.reports.plain import plain
 from rankwright.reports.result import Result
 
 if TYPE_CHECKING:

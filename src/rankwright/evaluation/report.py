@@ -14,7 +14,7 @@ from rankwright.data.query_filters import reasons_in_words
 from rankwright.metrics.base import mean_over_queries
 from rankwright.metrics.catalogue import as_metric
 from rankwright.reports.blocks import Cell, Column, Figure, Kind, Note, Section, Table
-from rankwright.reports.json_values import plain
+from rankwright.reports.plain import plain
 from rankwright.reports.result import Result
 
 if TYPE_CHECKING:

@@ -1,7 +1,6 @@
-"""Result: what every evaluation, comparison, fit, search and analysis returns, and the blocks it consists of.
+"""Result: what every evaluation, comparison, fit, search and analysis returns.
 
-A result says what it is in one sentence and which tables, figures, facts and paragraphs it consists of, all plain
-values. Tables hold values, not texts: a column says what its values are. Text, JSON, notebook output, data frames
+A result says what it is in one sentence and which blocks it consists of. Text, JSON, notebook output, data frames
 and pages are rendered from that; a new result writes no formatting.
 """
 
@@ -22,8 +21,10 @@ from rankwright.reports.blocks import (
     Interval,
     Section,
     Table,
+    spelled_fact,
+    text_of,
 )
-from rankwright.reports.json_values import plain
+from rankwright.reports.plain import plain
 
 if TYPE_CHECKING:
     import os
@@ -46,8 +47,6 @@ class Result:
     @property
     def summary(self) -> str:
         """The main finding, in one sentence."""
-        from rankwright.reports.text import spelled_fact
-
         facts = [f"{name} {spelled_fact(value)}" for name, value in _facts(self).items()]
         return f"{self.title}: {', '.join(facts)}."
 
@@ -113,8 +112,6 @@ class Result:
         write_page([self], path, title=self.title, reproduce=reproduce)
 
     def __str__(self) -> str:
-        from rankwright.reports.text import text_of
-
         return text_of(self)
 
     def __repr__(self) -> str:

@@ -15,7 +15,7 @@ from rankwright.reports.blocks import Column, Facts, Figure, Figures, Kind, Note
 from rankwright.reports.charts.bars import bar_chart
 from rankwright.reports.charts.points import Point, scatter_chart
 from rankwright.reports.charts.rows import interval_chart
-from rankwright.reports.json_values import plain
+from rankwright.reports.plain import plain
 from rankwright.reports.result import Result
 from rankwright.statistics.intervals import LEVEL
 from rankwright.tuning.optuna_search import ALL_TRIALS

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rankwright.papers.framework.rows import TITLES, counts, table_of
 from rankwright.reports.blocks import Figure, Section, Text
-from rankwright.reports.json_values import plain
+from rankwright.reports.plain import plain
 from rankwright.reports.result import Result
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""Python values as JSON has them."""
+"""Values as JSON has them."""
 
 from __future__ import annotations
 
