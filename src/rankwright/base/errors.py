@@ -20,7 +20,7 @@ def parameter(name: str) -> str:
 class InputError(ValueError):
     """Input that cannot be used as given; the message says why, in one sentence.
 
-    The message may contain names marked by `parameter`: `str` shows them as they are, the command line shows options.
+    It may contain names marked by `parameter`: `str` shows them as they are, the command line shows options.
     """
 
     def __repr__(self) -> str:
