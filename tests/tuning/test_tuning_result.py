@@ -6,6 +6,7 @@ import pytest
 
 import rankwright as rw
 from auto.small_run import small_data
+from rankwright.base.wording import interval, metric_value
 from rankwright.rankers.parameters.spelling import spelled
 
 
@@ -42,3 +43,27 @@ def test_every_parameter_has_a_chart(tuning):
 
 def test_a_search_that_ended_early_says_so(tuning):
     assert "The search ended early: time limit." in str(replace(tuning, ended="time limit"))
+
+
+def test_the_summary_has_the_value_to_expect_with_its_interval(tuning):
+    low, high = tuning.correction.interval
+    value, limits = metric_value(tuning.correction.value), interval(low, high)
+    assert f"is expected to have {value} ndcg@10 on new queries (95 % interval {limits})" in tuning.summary
+
+
+def test_the_chosen_setting_can_be_pasted(tuning):
+    setting = " ".join(f"{name}={spelled(value)}" for name, value in tuning.best.parameters.items())
+    assert f"chosen setting  {setting} rounds={tuning.best.rounds}" in str(tuning)
+
+
+def test_the_own_setting_is_marked_wherever_it_ranks(tuning):
+    worst = min(tuning.trials, key=lambda trial: trial.value)
+    assert str(replace(tuning, baseline=worst)).count("complete (own setting)") == 1
+
+
+def test_an_own_setting_that_is_best_is_drawn_once(tuning):
+    own = replace(tuning, baseline=tuning.best)
+    assert own.summary.startswith(
+        "None of 11 other settings is better than the own setting of LambdaMART, which is"
+    )
+    assert [row["name"] for row in own.charts[0].spec["datasets"]["values"]] == ["own setting"]

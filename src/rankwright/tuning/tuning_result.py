@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rankwright.base.wording import counted, metric_value, percent, said_p_value
-from rankwright.rankers.parameters.spelling import spelled
-from rankwright.reports.blocks import Column, Facts, Figure, Figures, Kind, Note, Section, Table, Text
+from rankwright.base.wording import UNKNOWN, counted, interval, metric_value, percent, said_p_value
+from rankwright.rankers.parameters.spelling import setting_text, spelled
+from rankwright.reports.blocks import Cell, Column, Facts, Figure, Figures, Kind, Note, Section, Table, Text
 from rankwright.reports.charts.bars import bar_chart, interval_chart
 from rankwright.reports.charts.points import Point, scatter_chart
 from rankwright.reports.plain import plain
@@ -113,11 +113,13 @@ class Tuning(Result):
     def summary(self) -> str:
         """What to expect of the best setting, beside the ranker's own, in one sentence."""
         result, name = self.correction, type(self.ranker).__name__
+        limits = interval(*result.interval)
+        known = "" if limits == UNKNOWN else f" ({percent(LEVEL)} interval {limits})"
+        expected = f"is expected to have {metric_value(result.value)} {result.metric} on new queries{known}"
         if result.default is not None and result.chosen == result.default.value:
-            trials, value = counted(len(self.trials), "trial"), metric_value(result.chosen)
-            return f"None of {trials} is better than the own setting of {name}, {value} {result.metric}."
-        value = metric_value(result.value)
-        expected = f"The best setting of {name} is expected to have {value} {result.metric} on new queries"
+            others = counted(len(self.trials) - 1, "other setting")
+            return f"None of {others} is better than the own setting of {name}, which {expected}."
+        expected = f"The best setting of {name} {expected}"
         if result.default is None or np.isnan(result.default.ahead):
             return f"{expected}."
         ahead, p = result.default.ahead, result.default.p_value
@@ -137,10 +139,9 @@ class Tuning(Result):
 
     def _choice(self) -> Iterator[Block]:
         result, metric = self.correction, self.correction.metric
-        chosen = {**self.best.parameters, "rounds": self.best.rounds}
-        yield Facts({name: spelled(value) for name, value in chosen.items()})
-        rows = [(BEST, result.value, *result.interval)]
-        if result.default is not None:
+        yield Facts({"chosen setting": setting_text({**self.best.parameters, "rounds": self.best.rounds})})
+        rows = [(OWN if self._is_own(self.best) else BEST, result.value, *result.interval)]
+        if result.default is not None and not self._is_own(self.best):
             rows.append((OWN, result.default.value, np.nan, np.nan))
         drawn = [row for row in rows if np.isfinite(row[1])]
         if drawn:
@@ -153,11 +154,14 @@ class Tuning(Result):
             "will not repeat it."
         )
 
+    def _is_own(self, trial: Trial) -> bool:
+        return self.baseline is not None and trial.number == self.baseline.number
+
     def _trials(self) -> Iterator[Block]:
         metric, states = str(self.ranker.metric), [trial.state for trial in self.trials]
         if len(self._complete) > 1:
-            best = max(trial.value for trial in self._complete)
-            caption = f"{metric} of every complete trial, and the best so far: {metric_value(best)} at last."
+            highest = max(trial.value for trial in self._complete)
+            caption = f"{metric} of every complete trial, and the best so far: {metric_value(highest)} at last."
             yield Figure(partial(_progress_chart, self._complete, metric, caption), caption)
         names = list(dict.fromkeys(name for trial in self.trials for name in trial.parameters))
         columns = [
@@ -168,16 +172,27 @@ class Tuning(Result):
             Column("state", Kind.TEXT),
             *(Column(name, Kind.TEXT) for name in names),
         ]
-        rows = [_row(trial, names) for trial in sorted(self.trials, key=_rank)[:MOST_TRIALS]]
+        ranked = sorted(self.trials, key=_rank)
+        best = [trial for rank, trial in enumerate(ranked) if rank < OPEN_TRIALS or self._is_own(trial)]
         counts = ", ".join(f"{states.count(state):,} {state}" for state in dict.fromkeys(states))
         pruned = " A pruned trial was judged by the first folds alone." if PRUNED in states else ""
         early = "" if self.ended == ALL_TRIALS else f" The search ended early: {self.ended}."
-        yield Table(columns, rows[:OPEN_TRIALS], "The best trials." if len(rows) > OPEN_TRIALS else "")
-        if len(rows) > OPEN_TRIALS:
+        yield Table(
+            columns,
+            [self._row(trial, names) for trial in best],
+            "The best trials." if len(ranked) > len(best) else "",
+        )
+        if len(ranked) > len(best):
+            rows = [self._row(trial, names) for trial in ranked[:MOST_TRIALS]]
             yield Table(columns, rows, folded=f"All {counted(len(rows), 'trial')}")
         yield Note(f"{counted(len(states), 'trial')}: {counts}.{pruned}{early}")
         if len(states) > MOST_TRIALS:
             yield Note(f"The best {MOST_TRIALS} of {len(states):,} trials are listed.")
+
+    def _row(self, trial: Trial, names: Sequence[str]) -> list[Any]:
+        setting = [spelled(trial.parameters[name]) if name in trial.parameters else "" for name in names]
+        state = Cell(trial.state, OWN if self._is_own(trial) else "")
+        return [trial.number + 1, trial.value, trial.rounds, trial.seconds, state, *setting]
 
     def _parameters(self) -> Iterator[Block]:
         complete, metric = self._complete, str(self.ranker.metric)
@@ -196,11 +211,6 @@ class Tuning(Result):
 
 def _rank(trial: Trial) -> tuple[bool, float]:
     return trial.state != COMPLETE, -trial.value if np.isfinite(trial.value) else np.inf
-
-
-def _row(trial: Trial, names: Sequence[str]) -> list[Any]:
-    setting = [spelled(trial.parameters[name]) if name in trial.parameters else "" for name in names]
-    return [trial.number + 1, trial.value, trial.rounds, trial.seconds, trial.state, *setting]
 
 
 def _progress_chart(trials: Sequence[Trial], metric: str, description: str) -> Chart:
