@@ -63,7 +63,7 @@ def test_the_value_is_that_of_choices_by_the_other_queries(members):
     assert found.interval == pytest.approx(expected, rel=1e-9)
     assert (found.metric, found.queries) == ("ndcg@10", 12)
     low, high = found.interval
-    limits = f"95% interval {low:.4f} to {high:.4f}, from 12 queries"
+    limits = f"95 % interval {low:.4f} to {high:.4f}, from 12 queries"
     assert found.summary == f"ndcg@10 of {found.value:.4f} is expected on new queries ({limits})."
 
 

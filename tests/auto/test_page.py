@@ -35,7 +35,7 @@ def test_says_what_the_ranker_says(ranker, page):
     low, high = estimate.interval
     for expected in (
         f"{estimate.value:.4f}",
-        f"95% interval {low:.4f} to {high:.4f}",
+        f"95 % interval {low:.4f} to {high:.4f}",
         f"{estimate.best_member.value:.4f}",
         f"{estimate.best_feature.ahead:+.4f}",
         str(ranker.run_.plan),

@@ -180,7 +180,7 @@ def test_a_single_slice_has_no_chart(page):
 def test_further_tests_are_folded(page):
     read = page(REPORT)
     assert read.count("details") == read.count("summary") == 1
-    assert "Other tests: t, Wilcoxon, sign" in read.text
+    assert "Other tests by map: t, Wilcoxon, sign" in read.text
 
 
 @pytest.mark.slow

@@ -12,6 +12,7 @@ from scipy import stats
 
 import rankwright as rw
 from rankwright.base.errors import InputError
+from rankwright.base.wording import metric_value
 from rankwright.data.readers.trec import Judgements, Run
 from rankwright.evaluation.compare import compare_report
 from rankwright.evaluation.report import Report
@@ -315,3 +316,33 @@ def test_many_pairs_are_those_of_each_pair_alone():
         assert found.difference == pytest.approx(alone.difference, abs=1e-12)
         assert found.p_value == pytest.approx(alone.p_value, abs=1e-12)
         assert (found.better, found.worse) == (alone.better, alone.worse)
+
+
+def test_text_has_tests_and_the_means_on_slices_by_every_metric():
+    data = judged_data()
+    noise = np.random.default_rng(1).normal(size=(3, len(data.y)))
+    systems = {name: data.X[:, 0] + row for name, row in zip(("a", "b", "Cc"), noise, strict=True)}
+    found = rw.compare(systems, data, metrics=["ndcg@10", "map"], slices="relevant")
+    text = str(found)
+    for metric in ("ndcg@10", "map"):
+        assert f"{metric}: p (Holm)" in text
+        assert f"Mean {metric} by " in text
+        (slicing,) = found.slices(metric)
+        for part in slicing.slices:
+            assert all(metric_value(part.compared.mean(system)) in text for system in systems)
+
+
+def test_a_difference_that_is_not_there_or_too_small_to_show():
+    equal = compare_report(report_of([[1.0, 0.5], [0.5, 1.0]], ["a", "B"]))
+    assert equal.summary == "a and B have the same mean ndcg@10 (1 query better, 1 worse)."
+    near = compare_report(report_of([[1.00001, 0.5], [0.5, 1.0]], ["a", "B"]))
+    assert near.summary.startswith("a is ahead of B by less than 0.0001 ndcg@10, which may be chance")
+    described = near.differences_chart().description
+    assert described.startswith("Difference in ndcg@10 from a, with its 95 % interval: B ")
+
+
+def test_no_other_system_differs_from_the_baseline():
+    found = compare_report(
+        report_of([[1.0, 0.5, 0.2], [0.5, 1.0, 0.1], [0.5, 0.9, 0.1]], ["a", "b", "c"]), baseline="a"
+    )
+    assert found.summary.endswith("; no other system differs significantly from a.")

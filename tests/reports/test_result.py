@@ -5,7 +5,9 @@ from dataclasses import dataclass
 
 import pytest
 
-from rankwright.reports.blocks import Cell, Column, Facts, Interval, Kind, Note, Section, Table
+from rankwright.base.errors import InputError
+from rankwright.reports.blocks import Cell, Column, Facts, Interval, Kind, Note, Section, Table, fact_lines
+from rankwright.reports.page import page_html
 from rankwright.reports.result import Result
 
 
@@ -97,3 +99,51 @@ def test_a_block_outside_of_sections_is_in_a_section_of_the_results_title():
     (section,) = THREE.sections
     assert section.title == "Throughput"
     assert isinstance(section.blocks[0], Facts)
+
+
+def test_facts_are_named_as_given_in_text():
+    assert fact_lines({"max_leaves": 8}) == ["max_leaves  8"]
+
+
+def test_a_result_without_tables_becomes_a_data_frame_of_its_facts():
+    pytest.importorskip("pandas")
+    assert THREE.frame().to_dict("records") == [{"requests": 1200, "rate": 0.25, "model": "<b>"}]
+
+
+@pytest.mark.parametrize("number", [2, -3])
+def test_a_table_that_is_not_there_is_refused(number):
+    pytest.importorskip("pandas")
+    with pytest.raises(InputError, match=f"has tables 0 to 1, not a table {number}"):
+        Means({"a": Interval(0.5, 0.4, 0.6)}).frame(number)
+
+
+@dataclass(frozen=True, repr=False)
+class TwoTables(Result):
+    shown: str = "shown"
+
+    def blocks(self):
+        for name in ("Gains", "Losses"):
+            yield Section(name, [Table([Column("n", Kind.COUNT), Column("q", Kind.TEXT)], [(7, "x")], f"{name}.")])
+        yield Section("Charts", [Note("Only a note.")])
+
+
+def test_tables_have_their_captions_where_there_are_several():
+    assert str(TwoTables()).split("\n\n")[1:] == ["Gains.\nn  q\n7  x", "Losses.\nn  q\n7  x"]
+
+
+def test_a_notebook_shows_titles_and_captions_and_aligns_numbers():
+    html = TwoTables()._repr_mimebundle_()["text/html"]
+    assert "<h4>Gains</h4><table><caption>Gains.</caption>" in html
+    assert '<td style="text-align: right">7</td><td style="text-align: left">x</td>' in html
+    assert "Only a note." not in html
+
+
+def test_a_page_does_not_repeat_the_title_of_its_only_section():
+    pytest.importorskip("vl_convert")
+    page = page_html([THREE], title=THREE.title, reproduce="rankwright again")
+    assert "<h1>Throughput</h1>" in page
+    assert "<h2>Throughput</h2>" not in page
+    assert '<nav class="contents"' not in page
+    page = page_html([TwoTables()], title="Two tables")
+    assert "<h2>Gains</h2>" in page
+    assert '<nav class="contents"' in page

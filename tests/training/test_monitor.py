@@ -27,7 +27,7 @@ def test_without_validation_the_last_round_is_the_best():
     for number, scores in enumerate([[1.0, 0.0], [0.0, 1.0]], start=1):
         assert not monitor.observe(WeightedModel(0.5, UP), np.array(scores))
         assert monitor.best_round == number
-    reason = "the last round: there are no validation data"
+    reason = "the last round, because there are no validation data"
     assert monitor.history == History((Round(1, 0.5, 1.0), Round(2, 0.5, 0.5)), 2, reason=reason)
 
 
@@ -53,7 +53,7 @@ def test_where_rounds_converge_the_last_is_the_best():
     for model in (UP, DOWN):
         assert not monitor.observe_model(model, np.zeros(2))
     assert (monitor.best_round, monitor.history.converging) == (2, True)
-    assert monitor.history.reason == "the last round: rounds approach the optimum"
+    assert monitor.history.reason == "the last round, because rounds approach the optimum"
 
 
 def test_the_middle_of_equal_rounds_is_kept():
@@ -272,7 +272,7 @@ def test_queries_left_out_do_not_count():
 
 def test_without_any_value_the_last_round_is_kept():
     choice = middle_round([np.nan] * 3, [np.full(2, np.nan)] * 3)
-    assert choice == (3, "the last round: no validation query has a value")
+    assert choice == (3, "the last round, because no validation query has a value")
     assert last_round(0, "nothing") == (0, "there is no round")
 
 

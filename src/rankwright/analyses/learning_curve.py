@@ -95,7 +95,7 @@ class LearningCurve(Result):
             (self.n_queries, self.now, "by the curve: all judged queries"),
             (2 * self.n_queries, self.doubled, "by the curve: twice as many"),
         ]
-        columns = [Column("training queries", Kind.COUNT), Column(self.metric), Column("", Kind.TEXT)]
+        columns = [Column("training queries", Kind.COUNT), Column(self.metric), Column("source", Kind.TEXT)]
         return [Table(columns, rows), Figure(self.chart)]
 
     def to_dict(self) -> dict[str, Any]:

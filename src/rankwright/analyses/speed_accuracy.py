@@ -78,6 +78,11 @@ class SpeedAccuracy(Result):
     n_queries: int
 
     @property
+    def title(self) -> str:
+        """The heading on a page."""
+        return "Speed against accuracy"
+
+    @property
     def frontier(self) -> tuple[SpeedPoint, ...]:
         """The points that are better than every cheaper one, the cheapest first."""
         frontier: list[SpeedPoint] = []
@@ -114,7 +119,7 @@ class SpeedAccuracy(Result):
             Column("trees", Kind.COUNT),
             *([Column("µs/document", Kind.MICROSECONDS)] if timed else []),
             Column(self.metric),
-            Column("", Kind.TEXT),
+            Column("frontier", Kind.TEXT),
         ]
         frontier = set(map(id, self.frontier))
         rows = [

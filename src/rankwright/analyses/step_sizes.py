@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankwright.base.errors import InputError
+from rankwright.base.wording import capitalised
 from rankwright.evaluation.evaluate import named_systems
 from rankwright.models.calibrated import Calibrated
 from rankwright.models.class_trees import ExpectedRelevance
@@ -46,9 +47,14 @@ class Steps(Result):
     by_system: Mapping[str, Doubles]
 
     @property
+    def title(self) -> str:
+        """The heading on a page."""
+        return "Step sizes"
+
+    @property
     def summary(self) -> str:
         """What a step is."""
-        return f"{LABELS[self.measure].capitalize()}, by round."
+        return f"{capitalised(LABELS[self.measure])}, by round."
 
     def blocks(self) -> list[Block]:
         """Return the mean, the least and the greatest step of each fifth of the rounds, and the curves."""

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from rankwright.auto.mixing import mix
-from rankwright.base.wording import counted, interval, metric_value
+from rankwright.base.wording import counted, interval, metric_value, percent
 from rankwright.ensembling.weights import best_alone
 from rankwright.metrics.base import mean_over_queries
 from rankwright.reports.blocks import Cell, Column, Kind, Table
@@ -53,7 +53,7 @@ class Estimate(Result):
     def summary(self) -> str:
         """The value to expect on new queries."""
         unknown = np.isnan(self.interval[0])
-        limits = f"{LEVEL:.0%} interval {interval(*self.interval)}, from {counted(self.queries, 'query')}"
+        limits = f"{percent(LEVEL)} interval {interval(*self.interval)}, from {counted(self.queries, 'query')}"
         about = "too few queries for an interval" if unknown else limits
         return f"{self.metric} of {metric_value(self.value)} is expected on new queries ({about})."
 

@@ -71,10 +71,8 @@ def learning_curves_section(members: Sequence[JudgedMember], metric: str) -> Sec
         for number, member in enumerate(members, start=1)
         if member.name in curves
     ]
-    legend = (
-        "The metric out of fold by the number of rounds, before the curves of the other members; the dot is the "
-        "number that was chosen."
-    )
+    before = ", before the curves of the other members" if len(curves) > 1 else ""
+    legend = f"The metric out of fold by the number of rounds{before}; the dot is the number that was chosen."
     return Section("Learning curves", [Figures(figures), Note(legend)] if figures else [])
 
 
@@ -83,9 +81,10 @@ def _learning_curve(member: JudgedMember, curves: Mapping[str, list[tuple[float,
 
     standing, (width, height) = member.standing, SMALL
     others = {name: curve for name, curve in curves.items() if name != member.name}
+    before = f", before the curves of {counted(len(others), 'other member')}" if others else ""
     description = (
         f"{metric} of {member.name} by number of rounds, out of fold: {metric_value(standing.value)} with the "
-        f"chosen {counted(standing.rounds, 'round')}, before the curves of {counted(len(others), 'other member')}."
+        f"chosen {counted(standing.rounds, 'round')}{before}."
     )
     return line_chart(
         {"": member.curve} | others,

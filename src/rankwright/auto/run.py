@@ -70,6 +70,11 @@ class AutoRun(Result):
     failures: Mapping[str, str]
     skipped: Mapping[str, str]
 
+    @property
+    def title(self) -> str:
+        """The heading on a page."""
+        return "AutoRanker"
+
     def standings(self) -> tuple[MemberStanding, ...]:
         """Return all judged entries, by weight and then by value."""
         prices = {

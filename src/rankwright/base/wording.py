@@ -21,6 +21,11 @@ def counted(number: int, noun: str) -> str:
     return f"{number:,} {noun if number == 1 else plural}"
 
 
+def capitalised(text: str) -> str:
+    """Return a text with a capital first letter and the rest as it is, unlike `str.capitalize`."""
+    return text[:1].upper() + text[1:]
+
+
 def listed(names: Iterable[str]) -> str:
     """Return names to choose from, as in "'csv', 'tsv' or 'jsonl'"."""
     *others, last = (repr(name) for name in names)

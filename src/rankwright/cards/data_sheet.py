@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from rankwright.base.errors import InputError
-from rankwright.base.wording import counted, metric_value
+from rankwright.base.wording import counted, metric_value, percent
 from rankwright.data.groups import Ranking
 from rankwright.metrics.base import Ties, mean_over_queries
 from rankwright.metrics.catalogue import as_metric
@@ -181,7 +181,7 @@ class DataSheet(Result):
         caption = "Fraction of the documents with each label."
         if len(self.labels) > MOST_LABELS:
             caption += f" The highest {MOST_LABELS} of {len(self.labels):,} labels are drawn."
-        named = "; ".join(f"label {label}: {fraction:.1%}" for label, fraction in fractions.items())
+        named = "; ".join(f"label {label}: {percent(fraction)}" for label, fraction in fractions.items())
         label, description = "fraction of documents by label", f"{caption} {named}."
         return Figure(partial(bar_chart, fractions, label, description=description), caption)
 

@@ -38,6 +38,11 @@ class HeldOutQueries(Result):
     card: QueryCard
     note: str
 
+    @property
+    def title(self) -> str:
+        """The heading on a page."""
+        return "Held-out queries"
+
     @classmethod
     def of(
         cls,

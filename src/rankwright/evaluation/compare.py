@@ -123,12 +123,13 @@ class SystemComparison(Result):
         return self.by(metric).summary
 
     def blocks(self) -> Iterator[Section]:
-        """Yield means, differences, slices, and differences query by query; slices by the first metric."""
+        """Yield means, differences, slices, and differences query by query."""
         results = [self.by(metric) for metric in self.metrics]
         yield Section("Means over queries", [*means_blocks(results), *self._notes()])
         yield differences_section(results)
-        for slicing in self.slices():
-            yield slicing_section(self.by(), slicing, partial(self.slices_chart, slicing))
+        for index, slicing in enumerate(self.slices()):
+            by_metric = [(self.by(metric), self.slices(metric)[index]) for metric in self.metrics]
+            yield slicing_section(by_metric, partial(self.slices_chart, slicing))
         yield queries_section(self.by(), self.report)
 
     def _notes(self) -> list[Note]:

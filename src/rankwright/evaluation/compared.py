@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rankwright.base.wording import counted, metric_value, percent, said_p_value, shown_p_value
+from rankwright.base.wording import capitalised, counted, metric_value, percent, said_p_value, shown_p_value
 from rankwright.evaluation.slices import DIFFICULTY, FEWEST_QUERIES, MEANINGS
 from rankwright.reports.blocks import Cell, Column, Figure, Interval, Kind, Note, Section, Table, Text
 from rankwright.statistics.paired_tests import RANDOMISATION, SIGN, TESTS, WILCOXON, T
@@ -96,8 +96,11 @@ class Compared:
         others = self._significant_others()
         if pair.equal == self.n_queries:
             return f"{pair.system} and {pair.other} have the same {self.metric} on every query{others}."
+        if pair.difference == 0:
+            counts = f"{counted(pair.better, 'query')} better, {pair.worse:,} worse"
+            return f"{pair.system} and {pair.other} have the same mean {self.metric} ({counts}){others}."
         chance = said_p_value(pair.corrected[RANDOMISATION]) + (" (Holm)" if len(self.pairs) > 1 else "")
-        amount = f"by {metric_value(pair.difference)} {self.metric}"
+        amount = f"by {_amount(pair.difference)} {self.metric}"
         if self.is_significant(pair):
             finding = f"{pair.system} beats {pair.other} {amount}, {chance}"
         else:
@@ -114,6 +117,8 @@ class Compared:
         ahead, behind = (sum(sign * pair.difference > 0 for pair in certain) for sign in (1, -1))
         if self.baseline is None:
             return f"; {reference} beats {behind:,} of {len(against):,} systems significantly" if behind else ""
+        if not certain:
+            return f"; no other system differs significantly from {reference}"
         return f"; of {len(against):,} systems, {ahead:,} significantly ahead of {reference}, {behind:,} behind it"
 
     def chart(self) -> Chart:
@@ -131,8 +136,14 @@ class Compared:
 
         rows = [(pair.system, pair.difference, *pair.interval) for pair in self.against_reference()]
         label = f"difference in {self.metric} from {self.reference}"
-        description = f"{label.capitalize()}, with its {percent(self.level)} interval: {described(rows)}."
+        description = f"{capitalised(label)}, with its {percent(self.level)} interval: {described(rows)}."
         return interval_chart(rows, label, description=description, mark=0.0)
+
+
+def _amount(difference: float) -> str:
+    """Return a positive difference; one that is too small for the digits shown is not 0."""
+    shown = metric_value(difference)
+    return "less than 0.0001" if shown == metric_value(0.0) else shown
 
 
 @dataclass(frozen=True, eq=False)
@@ -169,6 +180,7 @@ class Slicing:
 
 MOST_CHARTS = 6  # of differences query by query
 MOST_CROSSED = 12  # systems of a table with a row and a column per system
+MOST_MEANS = 9  # systems of a table with a column per system and a row per slice
 CLEAR, UNCLEAR = 0.6, 0.12  # tints of significant differences and of others
 NAMES_OF_TESTS = {RANDOMISATION: "randomisation", T: "t", WILCOXON: "Wilcoxon", SIGN: "sign"}
 
@@ -186,11 +198,11 @@ def means_blocks(results: Sequence[Compared]) -> list[Block]:
         for system in first.ranked()
     ]
     columns = [Column("system", Kind.TEXT), *(Column(compared.metric) for compared in results)]
-    return [figure, Table(columns, rows, f"Means over queries; small: {level} bootstrap interval.")]
+    return [figure, Table(columns, rows, f"Means over queries, with {level} bootstrap intervals.")]
 
 
 def differences_section(results: Sequence[Compared]) -> Section:
-    """Return the differences of pairs by several metrics; charts and the other tests by the first one."""
+    """Return the differences of pairs by several metrics; charts by the first one."""
     first, *others = results
     blocks: list[Block] = []
     if len(first.systems) > 2:
@@ -200,15 +212,13 @@ def differences_section(results: Sequence[Compared]) -> Section:
     if first.baseline is None and 2 < len(first.systems) <= MOST_CROSSED:
         blocks.append(_crossed(first))
     blocks += pair_blocks(first)
-    if first.n_queries > 1:
-        blocks.append(tests_table(first.listed_pairs()))
     for compared in others:
         blocks += [Text(compared.summary), *pair_blocks(compared)]
     return Section("Which differences are real?", [*blocks, Note(_meaning_of_sizes(first.level))])
 
 
 def pair_blocks(compared: Compared) -> list[Block]:
-    """Return the differences of pairs by one metric, and how many pairs are not listed."""
+    """Return the differences of pairs by one metric with all tests, and how many pairs are not listed."""
     pairs = compared.listed_pairs()
     columns = [
         Column("pair", Kind.TEXT),
@@ -218,11 +228,12 @@ def pair_blocks(compared: Compared) -> list[Block]:
         Column("queries needed", Kind.COUNT),
     ]
     rows = [(_name(pair), *_size(pair), pair.effect_size, pair.detectable, pair.queries_needed) for pair in pairs]
-    interval = f"{percent(compared.level)} interval of the difference alone"
-    caption = f"Small: {interval}. Better, equal, worse: numbers of queries."
+    interval = f"with the {percent(compared.level)} interval of each alone"
+    caption = f"Differences in {compared.metric}, {interval}. Better, equal, worse: numbers of queries."
     hidden = len(compared.pairs) - len(pairs)
     more = [Note(f"{counted(hidden, 'more pair')} not listed; these have the best system.")] if hidden else []
-    return [Table(columns, rows, caption), *more]
+    tests = [_tests_table(compared.metric, pairs)] if compared.n_queries > 1 else []
+    return [Table(columns, rows, caption), *tests, *more]
 
 
 def _size_columns(title: str) -> list[Column]:
@@ -248,12 +259,15 @@ def _meaning_of_sizes(level: float) -> str:
     )
 
 
-def tests_table(pairs: Sequence[PairComparison]) -> Table:
+def _tests_table(metric: str, pairs: Sequence[PairComparison]) -> Table:
     """Return the corrected p-values of all tests."""
-    columns = [Column("p (Holm)", Kind.TEXT), *(Column(NAMES_OF_TESTS[test], Kind.P_VALUE) for test in TESTS)]
+    columns = [
+        Column(f"{metric}: p (Holm)", Kind.TEXT),
+        *(Column(NAMES_OF_TESTS[test], Kind.P_VALUE) for test in TESTS),
+    ]
     rows = [(_name(pair), *(pair.corrected[test] for test in TESTS)) for pair in pairs]
-    caption = "p-values of four paired tests, each corrected by Holm's method."
-    return Table(columns, rows, caption, folded="Other tests: t, Wilcoxon, sign", unfolded=True)
+    caption = f"p-values of four paired tests by {metric}, each corrected by Holm's method."
+    return Table(columns, rows, caption, folded=f"Other tests by {metric}: t, Wilcoxon, sign", unfolded=True)
 
 
 def _crossed(compared: Compared) -> Table:
@@ -262,7 +276,7 @@ def _crossed(compared: Compared) -> Table:
     head = Column(f"{compared.metric}, row minus column", Kind.TEXT)
     rows = [(name, *(_crossed_cell(compared, name, other) for other in ranked)) for name in ranked]
     limit = f"{1 - compared.level:.2g}"
-    caption = f"Differences of means; small: p-value after Holm's correction; darker if below {limit}."
+    caption = f"Differences of means with p-values after Holm's correction; darker if these are below {limit}."
     return Table([head, *(Column(name, Kind.DIFFERENCE) for name in ranked)], rows, caption, tiles=True)
 
 
@@ -275,35 +289,48 @@ def _crossed_cell(compared: Compared, system: str, other: str) -> Cell | None:
     return Cell(pair.difference, shown_p_value(pair.corrected[RANDOMISATION]), tint)
 
 
-def slicing_section(compared: Compared, slicing: Slicing, chart: Callable[[], Chart]) -> Section:
-    """Return the means on slices of the queries, and the difference between the two leading systems."""
+def slicing_section(results: Sequence[tuple[Compared, Slicing]], chart: Callable[[], Chart]) -> Section:
+    """Return the means on slices of the queries, and the difference between the two leading systems.
+
+    `results` has one slicing by the same property per metric; a page folds the tables of all but the first.
+    """
+    (compared, slicing), *others = results
     title = f"By {slicing.meaning}"
     if len(slicing.slices) == 1:
         only = f"All queries are in one slice, {slicing.slices[0].name}, so there is nothing to compare."
         return Section(title, [Text(only)])
-    metric, level = compared.metric, percent(compared.level)
-    leading = compared.leading_pair()
-    columns = [
-        Column(slicing.meaning, Kind.TEXT),
-        Column("queries", Kind.COUNT),
-        *(Column(f"{metric} of {name}") for name in (leading.system, leading.other)),
-        *_size_columns("difference"),
-    ]
-    rows = []
-    for part in slicing.slices:
-        means = (part.compared.mean(name) for name in (leading.system, leading.other))
-        pair = part.compared.pairs.pair(leading.system, leading.other)
-        rows.append((part.name, part.compared.n_queries, *means, *_size(pair)))
     about = (
-        f"Slices by difficulty are not tested: they are chosen by {metric} itself."
+        "Slices by difficulty are not tested: they are chosen by the metric itself."
         if slicing.by == DIFFICULTY
         else "p-values are corrected for the number of pairs and slices; slices of less than "
         f"{FEWEST_QUERIES} queries are not tested."
     )
-    figure = Figure(chart, f"Mean {metric} on slices of the queries, with {level} intervals.")
-    return Section(
-        title, [figure, Table(columns, rows, f"Small: {level} interval of the difference."), Note(about)]
+    level = percent(compared.level)
+    figure = Figure(chart, f"Mean {compared.metric} on slices of the queries, with {level} intervals.")
+    folded = [
+        replace(table, folded=table.caption.rstrip("."), unfolded=True)
+        for other, parts in others
+        for table in _slicing_tables(other, parts)
+    ]
+    return Section(title, [figure, *_slicing_tables(compared, slicing), *folded, Note(about)])
+
+
+def _slicing_tables(compared: Compared, slicing: Slicing) -> tuple[Table, Table]:
+    metric, leading, slices = compared.metric, compared.leading_pair(), slicing.slices
+    systems = compared.ranked()[:MOST_MEANS]
+    heading, queries = Column(slicing.meaning, Kind.TEXT), Column("queries", Kind.COUNT)
+    means = Table(
+        [heading, queries, *map(Column, systems)],
+        [(part.name, part.compared.n_queries, *map(part.compared.mean, systems)) for part in slices],
+        f"Mean {metric} by {slicing.meaning}.",
     )
+    names = f"{leading.system} minus {leading.other}"
+    differences = Table(
+        [heading, *_size_columns(names)],
+        [(part.name, *_size(part.compared.pairs.pair(leading.system, leading.other))) for part in slices],
+        f"Difference in {metric} by {slicing.meaning}, with {percent(compared.level)} intervals.",
+    )
+    return means, differences
 
 
 def queries_section(compared: Compared, report: Report) -> Section:

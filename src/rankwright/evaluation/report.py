@@ -49,6 +49,11 @@ class Report(Result):
     coverage: Mapping[str, Coverage] = field(default_factory=dict)
     dropped: Mapping[str, int] = field(default_factory=dict)
 
+    @property
+    def title(self) -> str:
+        """The heading on a page."""
+        return "Evaluation"
+
     def per_query(self, system: str, metric: MetricLike) -> Doubles:
         """Return one value per query."""
         name = self._metric_name(metric)
@@ -95,7 +100,7 @@ class Report(Result):
             figures.append(Figure(self.chart, f"Mean {metric} over queries, with its 95 % interval."))
         columns = [Column("system", Kind.TEXT), *map(Column, self.metrics)]
         rows = [(system, *(self._mean_cell(system, name) for name in self.metrics)) for system in self.systems]
-        table = Table(columns, rows, "Means over queries; small: 95 % bootstrap interval.")
+        table = Table(columns, rows, "Means over queries, with 95 % bootstrap intervals.")
         notes = [Note(f"{sentence}.") for sentence in (self.footnote(), *self.remarks())]
         yield Section("Means over queries", [*figures, table, *notes])
 

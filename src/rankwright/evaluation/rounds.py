@@ -32,6 +32,11 @@ class RoundsReport(Result):
     rounds: tuple[int, ...]
     report: Report
 
+    @property
+    def title(self) -> str:
+        """The heading on a page."""
+        return "Metrics by round"
+
     def mean(self, system: str, rounds: int, metric: str) -> float:
         """Return the mean over queries of a system truncated to this number of rounds."""
         return self.report.mean(cut_name(system, rounds), metric)

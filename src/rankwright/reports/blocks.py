@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
 from rankwright.base import wording
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
 
     from rankwright.reports.charts.chart import Chart
     from rankwright.reports.query_browser import QueryBrowser
@@ -186,6 +186,7 @@ class Code:
 
 
 Block: TypeAlias = "Table | Figure | Figures | Facts | Text | Note | Code | QueryBrowser"
+ShownBlock: TypeAlias = "Table | Facts | Text | Note"
 
 
 @dataclass(frozen=True)
@@ -215,9 +216,10 @@ class Rendered(Protocol):
 def text_of(result: Rendered) -> str:
     """Return a result as text; an empty line separates its tables and paragraphs."""
     lines = [result.summary]
-    for block in shown_blocks(result.sections):
+    blocks = [block for section in result.sections for block in shown_blocks(section)]
+    for block in blocks:
         if isinstance(block, Table):
-            lines += ["", *table_lines(block)]
+            lines += ["", *captions(block, blocks), *table_lines(block)]
         elif isinstance(block, Facts):
             lines += ["", *fact_lines(block.facts)]
         elif isinstance(block, Text):
@@ -227,16 +229,20 @@ def text_of(result: Rendered) -> str:
     return "\n".join(lines)
 
 
-def shown_blocks(sections: Iterable[Section]) -> Iterator[Table | Facts | Text | Note]:
-    """Yield the blocks that text can show; not the notes of a section that has only charts."""
-    for section in sections:
-        shown = [
-            block
-            for block in section.blocks
-            if isinstance(block, Facts | Text | Note) or (isinstance(block, Table) and block.in_text)
-        ]
-        if not all(isinstance(block, Note) for block in shown):
-            yield from shown
+def shown_blocks(section: Section) -> list[ShownBlock]:
+    """Return the blocks that text and notebooks can show; not the notes of a section that has only charts."""
+    shown = [
+        block
+        for block in section.blocks
+        if isinstance(block, Facts | Text | Note) or (isinstance(block, Table) and block.in_text)
+    ]
+    return [] if all(isinstance(block, Note) for block in shown) else shown
+
+
+def captions(table: Table, blocks: Sequence[ShownBlock]) -> list[str]:
+    """Return the caption of a table if there are several tables to tell apart."""
+    several = sum(isinstance(block, Table) for block in blocks) > 1
+    return [table.caption] if several and table.caption else []
 
 
 def table_lines(table: Table) -> list[str]:
@@ -295,7 +301,7 @@ def fact_lines(facts: Mapping[str, Any]) -> list[str]:
     lines = []
     for name, value in facts.items():
         first, *others = _lines_of_fact(value)
-        lines.append(f"{name.replace('_', ' '):<{width}}  {first}".rstrip())
+        lines.append(f"{name:<{width}}  {first}".rstrip())
         lines += [f"{'':<{width}}  {line}" for line in others]
     return lines
 

@@ -78,11 +78,12 @@ def sections_html(sections: Sequence[Section], *, title: str, summary: str) -> s
     require_packages()
     page = _Page()
     shown = [{"title": section.title, "blocks": list(map(page.shown, section.blocks))} for section in sections]
+    has_contents = sum(section.title != title for section in sections) > 1
     return (
         _templates()
         .get_template("page.html")
         .render(
-            page={"title": title, "summary": summary, "sections": shown},
+            page={"title": title, "summary": summary, "sections": shown, "has_contents": has_contents},
             anchors=_anchors([section.title for section in sections]),
             data=page.script_data(),
             library=library() if page.charts else "",

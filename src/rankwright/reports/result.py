@@ -11,10 +11,11 @@ import re
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
-from rankwright.base.errors import MissingPackageError
+from rankwright.base.errors import InputError, MissingPackageError
 from rankwright.reports.blocks import (
     Block,
     Cell,
+    Column,
     Facts,
     Figure,
     Figures,
@@ -52,7 +53,7 @@ class Result:
 
     def blocks(self) -> Iterable[Block | Section]:
         """Return what the result consists of, in the order of reading."""
-        return [Facts(_facts(self))]
+        return [Facts({name.replace("_", " "): value for name, value in _facts(self).items()})]
 
     def to_dict(self) -> dict[str, Any]:
         """Return the result as JSON values; None for what is unknown."""
@@ -90,17 +91,29 @@ class Result:
         return [figure.chart() for figure in self.figures]
 
     def frame(self, table: int = 0) -> Any:
-        """Return a table as a pandas data frame, by default the first; an interval becomes three columns."""
+        """Return a table as a pandas data frame, by default the first; an interval becomes three columns.
+
+        Of a result without tables, it is a frame of one row, with a column per fact.
+        """
         try:
             import pandas as pd
         except ImportError:
             raise MissingPackageError("A data frame needs pandas; run pip install 'rankwright[pandas]'.") from None
-        chosen = self.tables[table]
+        tables = self.tables or self._facts_tables()
+        if not -len(tables) <= table < len(tables):
+            numbers = f"tables 0 to {len(tables) - 1}" if len(tables) > 1 else f"{'one' if tables else 'no'} table"
+            raise InputError(f"This result has {numbers}, not a table {table}.")
+        chosen = tables[table]
         cells = [[row[number] for row in chosen.rows] for number in range(len(chosen.columns))]
         columns: dict[str, list[Any]] = {}
         for column, values in zip(chosen.columns, cells, strict=True):
             columns |= _frame_columns(column.title, values)
         return pd.DataFrame(columns)
+
+    def _facts_tables(self) -> list[Table]:
+        """Return every block of facts as a table of one row."""
+        blocks = [block for section in self.sections for block in section.blocks if isinstance(block, Facts)]
+        return [Table([Column(name) for name in block.facts], [tuple(block.facts.values())]) for block in blocks]
 
     def write_page(self, path: str | os.PathLike[str], *, reproduce: str = "") -> None:
         """Write the result as one HTML page that needs no network, completely or not at all.

@@ -46,7 +46,7 @@ class RoundChoice(NamedTuple):
 
 def last_round(n_rounds: int, why: str) -> RoundChoice:
     """Keep all rounds."""
-    return RoundChoice(n_rounds, f"the last round: {why}" if n_rounds else "there is no round")
+    return RoundChoice(n_rounds, f"the last round, because {why}" if n_rounds else "there is no round")
 
 
 def middle_round(means: Sequence[float], values: Sequence[Doubles], to_beat: float = -np.inf) -> RoundChoice:
@@ -75,7 +75,7 @@ def middle_round(means: Sequence[float], values: Sequence[Doubles], to_beat: flo
     kept = lower if means[lower] >= means[upper] else upper
     if len(good) == 1:
         return RoundChoice(
-            kept + 1, "the best on validation: all others are more than one standard error below it"
+            kept + 1, "the best on validation; all others are more than one standard error below it"
         )
     rounds = counted(len(good), "round")
     reason = (

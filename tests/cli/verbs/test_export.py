@@ -47,7 +47,7 @@ def test_mistakes(refuse, model):
     words = ("export", model, "--out", "out.txt", "--to")
     assert refuse(*words, "pmml") == f"--to must be one of {', '.join(TARGETS)}, not 'pmml'."
     assert refuse(*words, "lightgbm") == "The model has weights of features, and LightGBM holds only trees."
-    assert "give version" in refuse(*words, "opensearch-ltr")
+    assert "give --engine-version (" in refuse(*words, "opensearch-ltr")
     assert "not known" in refuse(*words, "opensearch-ltr", "--engine-version", "1.3")
     assert refuse("export", model, "--to", "c", "--out", model) == (
         "model.rw is an input of this command; write to another file."

@@ -15,8 +15,8 @@ from rankwright.reports.blocks import (
     Facts,
     Note,
     Table,
-    Text,
     aligned,
+    captions,
     fact_lines,
     printable,
     shown_blocks,
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
     from rankwright.data.dataset import RankingData
     from rankwright.evaluation.report import Report
+    from rankwright.reports.blocks import ShownBlock
     from rankwright.reports.result import Result
 
 Item = TypeVar("Item")
@@ -76,7 +77,7 @@ def show_json(value: Any) -> None:
 
 
 def show(result: Result | Mapping[str, Any], *, json: bool, sections: int | None = None, **more: Any) -> None:
-    """Print a result, or facts by name: as text, the heads of tables in bold, or as one JSON object.
+    """Print a result, or facts by their keys in JSON: as text, the heads of tables in bold, or as one JSON object.
 
     `sections` limits the text to the first ones; a page has all. `more` is added to the JSON object: the files
     that a verb has written.
@@ -87,19 +88,22 @@ def show(result: Result | Mapping[str, Any], *, json: bool, sections: int | None
             {**facts, **{name: str(value) if isinstance(value, Path) else value for name, value in more.items()}}
         )
     elif isinstance(result, Mapping):
-        show_facts(result)
+        show_facts({name.replace("_", " "): value for name, value in result.items()})
     else:
         say(result.summary)
-        for block in shown_blocks(result.sections[:sections]):
-            _show_block(block)
+        blocks = [block for section in result.sections[:sections] for block in shown_blocks(section)]
+        for block in blocks:
+            _show_block(block, blocks)
 
 
-def _show_block(block: Table | Facts | Text | Note) -> None:
+def _show_block(block: ShownBlock, blocks: Sequence[ShownBlock]) -> None:
     if isinstance(block, Note):
         note(block.text)
         return
     say("")
     if isinstance(block, Table):
+        for caption in captions(block, blocks):
+            say(caption)
         show_lines(table_lines(block))
     elif isinstance(block, Facts):
         show_facts(block.facts)

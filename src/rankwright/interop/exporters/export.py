@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rankwright.base.arrays import checked_feature_names
-from rankwright.base.errors import InputError
+from rankwright.base.errors import InputError, parameter
 from rankwright.base.files import write_whole
 from rankwright.data.alignment import aligned
 from rankwright.data.columns import DOCUMENT, QUERY, SCORE
@@ -225,7 +225,7 @@ def _raised(flat: Flat) -> tuple[Flat, float]:
 def _rule(target: Target, name: str, version: str | None) -> Missing:
     if target.rule is None:
         if version is not None:
-            raise InputError(f"version matters for opensearch-ltr and solr, not for {name}.")
+            raise InputError(f"{parameter('version')} matters for opensearch-ltr and solr, not for {name}.")
         return Missing.ZERO if name == "ranklib" else Missing.SIDES
     return target.rule(None if version is None else _parsed(version))
 
@@ -233,14 +233,18 @@ def _rule(target: Target, name: str, version: str | None) -> Missing:
 def _parsed(version: str) -> Version:
     match = re.fullmatch(r"(\d{1,3})\.(\d{1,3})(\.\d+)*", str(version))
     if match is None:
-        raise InputError(f"version must be numbers with dots between them, such as 3.8, not {shown(version)}.")
+        raise InputError(
+            f"{parameter('version')} must be numbers with dots between them, such as 3.8, not {shown(version)}."
+        )
     return int(match[1]), int(match[2])
 
 
 def _opensearch(version: Version | None) -> Missing:
     known = "2.19 and 3.2 or later"
     if version is None:
-        raise InputError(f"OpenSearch treats missing values differently by version: give version ({known}).")
+        raise InputError(
+            f"OpenSearch treats missing values differently by version: give {parameter('version')} ({known})."
+        )
     if version == (2, 19):
         return Missing.ZERO
     if (3, 2) <= version < (3, 8):

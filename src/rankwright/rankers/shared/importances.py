@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rankwright.base.errors import InputError
+from rankwright.base.wording import capitalised
 from rankwright.reports.blocks import Column, Figure, Kind, Table
 from rankwright.reports.result import Result
 
@@ -71,7 +72,7 @@ class Importances(dict[str, float], Result):
     def _described(self, label: str) -> str:
         first = ", ".join(f"{name} {value:.3g}" for name, value in list(self.items())[:MOST_NAMED])
         more = f", and {len(self) - MOST_NAMED} more" if len(self) > MOST_NAMED else ""
-        return f"{label.capitalize()} of features: {first}{more}."
+        return f"{capitalised(label)} of features: {first}{more}."
 
 
 def by_name(values: Doubles, names: Sequence[str] | None) -> Importances:
