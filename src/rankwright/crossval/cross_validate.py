@@ -117,6 +117,13 @@ def cross_validate(
         Number of concurrent fits; None: one per thread.
     on_fit, on_fold
         Called after each fit (see `count_fits`), and with each result.
+
+    Examples
+    --------
+    >>> judged = rw.synthetic.gaussian_queries(12)
+    >>> result = rw.cross_validate(rw.RankSVM("map"), judged, folds=3, metrics="map,mrr")
+    >>> round(result.mean("mrr"), 2), [fold.fold for fold in result.folds]
+    (1.0, ['Fold1', 'Fold2', 'Fold3'])
     """
     named, asked = named_rankers(ranker), checked_metrics(metrics, find_convention(convention))
     splits = SplitOptions(folds, repeats, validation, random_state, stratify)

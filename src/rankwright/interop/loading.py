@@ -73,6 +73,15 @@ def load(path: str | os.PathLike[str], *, n_features: int | None = None) -> Scor
     n_features
         Number of features of the data, for a RankLib model: its file does not say it, and by default it is the
         highest number of a feature that the model uses. Other files say it.
+
+    Examples
+    --------
+    >>> rw.save(rw.AdaRank().fit(rw.synthetic.gaussian_queries(5)), "model.rw")
+    >>> model = rw.load("model.rw")
+    >>> model, model.about["ranker"]
+    (LinearScorer(2 features), 'AdaRank')
+    >>> model.rank([[-1.0, -0.9], [1.1, 0.8]], qid="hats").tolist()
+    [2, 1]
     """
     given = None if n_features is None else checked_n_features(n_features)
     start = _start(Path(path))

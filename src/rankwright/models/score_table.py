@@ -47,6 +47,15 @@ def scores_frame(
         The scores that training started from, for a residual model.
     library
         `pandas`, `polars` or, for an Arrow table, `pyarrow`.
+
+    Examples
+    --------
+    >>> ranker = rw.AdaRank().fit(rw.synthetic.gaussian_queries(5))
+    >>> new = rw.Documents([[-1, -1], [1, 1]], ["hats", "hats"], document_ids=["A", "B"])
+    >>> rw.scores_frame(ranker, new)[["qid", "docid", "rank"]]
+        qid docid  rank
+    0  hats     A     2
+    1  hats     B     1
     """
     if library not in LIBRARIES:
         raise InputError(f"library must be {', '.join(LIBRARIES)}, not {library!r}.")

@@ -49,6 +49,14 @@ class Scorer(ABC):
         How features are made from columns of categories.
     about
         Facts saved with the model (the ranker, its parameters, the metric ...) as plain JSON.
+
+    Examples
+    --------
+    >>> model = rw.AdaRank().fit(rw.synthetic.gaussian_queries(20)).model_
+    >>> isinstance(model, rw.Scorer), model.n_features, model.about["ranker"]
+    (True, 2, 'AdaRank')
+    >>> model.rank([[-1.0, -0.9], [1.1, 0.8]], qid="hats").tolist()
+    [2, 1]
     """
 
     kind: ClassVar[str]

@@ -107,6 +107,13 @@ class AdaBoostMH(StoppingParameters, ClassBoostingParameters, Ranker):
     """Boosted classifiers of labels; documents are ranked by their expected gain.
 
     Every label is a class, and documents are weighted by their gain, 2^label.
+
+    Examples
+    --------
+    >>> judged = rw.synthetic.polynomial_queries(20, n_documents=10, n_features=6, n_active=4)
+    >>> ranker = rw.AdaBoostMH(rounds=20, max_leaves=5).fit(judged)
+    >>> ranker.model_.probabilities(judged).shape  # one column per label, 0 to 4
+    (200, 5)
     """
 
     name: ClassVar[str] = "adaboost-mh"

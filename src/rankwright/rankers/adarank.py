@@ -110,7 +110,16 @@ class AdaRankRule:
 
 
 class AdaRank(StoppingParameters, DirectionParameters, RandomParameters, Ranker):
-    """Boosted single features; each round concentrates on the queries that are still ranked badly."""
+    """Boosted single features; each round concentrates on the queries that are still ranked badly.
+
+    Examples
+    --------
+    >>> X, y = [[3.1, 0.2], [1.0, 0.9], [2.2, 0.5]], [2, 0, 1]
+    >>> judged = rw.RankingData(X, y, ["hats"] * 3, feature_names=["bm25", "age"])
+    >>> ranker = rw.AdaRank("ndcg@10").fit(judged)
+    >>> ranker.importances()
+    {'bm25': 1.0, 'age': 0.0}
+    """
 
     name: ClassVar[str] = "adarank"
     printed: ClassVar[Mapping[str, Any]] = {

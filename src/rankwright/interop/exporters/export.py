@@ -167,6 +167,14 @@ def export(
     check
         Documents to compare scores on: their features and our scores are written to a table beside the file, named
         `PATH.check.csv`.
+
+    Examples
+    --------
+    >>> judged = rw.RankingData([[2, 9], [1, 5]], [1, 0], [7, 7], feature_names=["bm25", "age"])
+    >>> ranker = rw.LambdaMART(rounds=5).fit(judged)
+    >>> print(rw.export(ranker, "model.json", format="solr"))
+    Wrote model.json.
+    Features that may be missing need "defaultValue": "NaN" in the feature store.
     """
     scorer = scorer_of(model)
     if scorer is None:

@@ -33,6 +33,14 @@ class Queries:
     ----------
     ids, texts
         One per query.
+
+    Examples
+    --------
+    >>> queries = rw.text.Queries.of({"q1": "lift of wings", "q2": "heat transfer"})
+    >>> queries["q2"], len(queries)
+    ('heat transfer', 2)
+    >>> queries.ids
+    ('q1', 'q2')
     """
 
     ids: tuple[str, ...]
@@ -110,6 +118,13 @@ def read_queries(
         that way, whatever ids cran.qry has.
     encoding
         The encoding of text files; it must extend ASCII.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> _ = Path("queries.jsonl").write_text('{"id": "q1", "text": "lift of wings"}')
+    >>> dict(rw.text.read_queries("queries.jsonl"))
+    {'q1': 'lift of wings'}
     """
     if ids not in ("file", "place"):
         raise InputError(f"ids must be 'file' or 'place', not {ids!r}.")

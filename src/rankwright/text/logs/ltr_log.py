@@ -65,6 +65,14 @@ def read_ltr_log(
         The name of the log entry, as in `log_specs`; needed if there are several.
     unjudged
         The label of documents without a judgement; None leaves them out.
+
+    Examples
+    --------
+    >>> log = [{"main": [{"name": "title_bm25", "value": 4.5}, {"name": "clicks", "value": 12}]}]
+    >>> response = {"hits": {"hits": [{"_id": "d1", "fields": {"_ltrlog": log}}]}}
+    >>> documents = rw.text.read_ltr_log({"q1": response})
+    >>> documents.feature_names, documents.X.tolist()
+    (('title_bm25', 'clicks'), [[4.5, 12.0]])
     """
     logged = LoggedDocuments()
     for query, response in responses_by_query(responses, qid, "hits"):
