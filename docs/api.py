@@ -1,7 +1,7 @@
 """Write the API reference: `python docs/api.py`, or `make docs`.
 
-`docs/api.md` is made from the public names in `rankwright/__init__.pyi` and their docstrings; `tests/test_docs.py` fails
-if it is stale.
+`docs/api.md` is made from the public names in `rankwright/__init__.pyi` and their docstrings; `tests/test_docs.py`
+fails if it is stale.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ MODULES = ("metrics", "analyses", "text", "charts")
 INTRODUCTION = """\
 # API reference
 
-Made from the docstrings by `make docs`; the tests run the examples. `import rankwright as rw` comes first in all of them.
+Made from the docstrings by `make docs`; the tests run the examples, after `import rankwright as rw`.
 """
 SECTION = re.compile(r"^(\w+)\n-{3,}\n", re.MULTILINE)
 

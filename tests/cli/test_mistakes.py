@@ -45,7 +45,7 @@ def elsewhere(tmp_path, monkeypatch):
         (
             "1 qid:1 0:2\n",
             "data.txt, line 1: expected a positive feature number before the colon, found '0:2'; if the file "
-            "numbers features from 0, set zero_based.",
+            "numbers features from 0, set --zero-based.",
         ),
         ("1 qid:1 -3:2\n", "data.txt, line 1: expected a positive feature number before the colon, found '-3:2'."),
         (

@@ -534,7 +534,7 @@ def test_tuning_has_no_start(refuse, fold, model, tmp_path):
 def test_a_file_that_numbers_features_from_0(run, refuse, tmp_path):
     (tmp_path / "zero.txt").write_text("1 qid:1 0:1 1:2\n0 qid:1 0:2 1:1\n")
     words = ("train", "adarank", "--train", tmp_path / "zero.txt", "--model", tmp_path / "m.rw")
-    assert refuse(*words).endswith("set zero_based.")
+    assert refuse(*words).endswith("set --zero-based.")
     assert run(*words, "--zero-based").code == 0
     assert load(tmp_path / "m.rw").n_features == 2
     (tmp_path / "t.csv").write_text("qid,label,a\n1,0,2\n1,1,3\n")

@@ -128,7 +128,8 @@ def _labels(table: dict[str, TableColumn], name: str) -> NDArray[Any]:
         column = _column(table, name)
         column.require_complete()
     except InputError as error:
-        raise InputError(f"{error} If the documents have no labels, {parameter('pass label=None')}.") from None
+        hint = f"If the documents have no labels, {parameter('pass label=None')}."
+        raise InputError(f"{error.marked} {hint}") from None
     return column.numbers()
 
 

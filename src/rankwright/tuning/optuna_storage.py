@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import json
 import warnings
@@ -12,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rankwright.base.errors import InputError, MissingPackageError
+from rankwright.base.errors import InputError
+from rankwright.base.files import MissingPackageError, lock_file
 from rankwright.base.version import __version__
 
 if TYPE_CHECKING:
@@ -128,7 +128,7 @@ def _locked(path: Path) -> Iterator[None]:
     try:
         with path.open("ab") as file:
             try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                lock_file(file.fileno(), wait=False)
             except BlockingIOError:
                 raise InputError(f"The storage file {path} is in use by another search.") from None
             yield

@@ -72,7 +72,7 @@ def test_training_says_which_columns_it_uses(run, table, tmp_path):
 
 def test_a_usual_name_is_suggested(refuse, table, tmp_path):
     words = ("train", "lambdamart", "--train", table, "--model", tmp_path / "m.rw")
-    sentence = "There is no column 'qid'; if it is 'query_id', pass it as qid."
+    sentence = "There is no column 'qid'; if it is 'query_id', pass it as --qid."
     assert refuse(*words, "--label", "relevance") == f"{table}: {sentence}"
 
 

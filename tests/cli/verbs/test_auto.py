@@ -211,9 +211,9 @@ def test_a_live_table_has_members_mixture_and_clock(monkeypatch):
     standings.take(progress())
     now[0] += 9.5
     assert shown(standings) == [
-        "member ndcg@10 weight rounds seconds of fits",
-        "MART 0.5000 0.750 40 12.3",
-        "RankSVM 0.4000 0.250 1.0",
+        "member ndcg@10 weight rounds time of fits",
+        "MART 0.5000 75 % 40 12.3 s",
+        "RankSVM 0.4000 25 % 1.00 s",
         "ListNet 1 fit ended",
         "mixture 0.6000",
         "33 of 48 fits, 1:10, 8:49 left; Ctrl-C keeps the mixture so far",

@@ -105,7 +105,7 @@ def test_mistakes(refuse, models, fold, tmp_path):
     assert "form must be 'convex' or 'sum', not 'mean'." in refuse(
         *combine(models[:2], fold, mix, "--form", "mean")
     )
-    assert "low must be a number below high" in refuse(*combine(models[:2], fold, mix, "--low", "1"))
+    assert "--low must be a number below --high" in refuse(*combine(models[:2], fold, mix, "--low", "1"))
     assert "ndgc" in refuse(*combine(models[:2], fold, mix, "--metric", "ndgc@10"))
     assert "There is no file" in refuse(*combine([models[0], tmp_path / "none.rw"], fold, mix))
     save(FeatureScorer(0, n_features=9, missing=0.0), tmp_path / "wide.rw")

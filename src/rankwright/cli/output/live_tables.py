@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
-from rankwright.base.wording import counted, metric_value
+from rankwright.base.wording import counted, metric_value, percent, seconds
 from rankwright.cli.output.console import live, note, notes
 from rankwright.rankers.parameters.spelling import setting_text
 
@@ -91,11 +91,11 @@ class LiveStandings(LiveTable):
 
     def table(self, progress: FitProgress) -> Table:
         """Return members, entries under way and the mixture."""
-        table = _table("member", (self._metric, "weight", "rounds", "seconds of fits"))
+        table = _table("member", (self._metric, "weight", "rounds", "time of fits"))
         for member in progress.standings:
             rounds = f"{member.rounds:,}" if member.rounds else ""
-            value, weight = metric_value(member.value), f"{member.weight:.3f}"
-            table.add_row(member.name, value, weight, rounds, f"{member.seconds:,.1f}")
+            value, weight = metric_value(member.value), percent(round(member.weight, 3))
+            table.add_row(member.name, value, weight, rounds, seconds(member.seconds))
         for name, ended in progress.ended.items():
             table.add_row(name, *[""] * 3, f"{counted(ended, 'fit')} ended")
         if progress.value is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -55,19 +55,18 @@ def text_demo(
 
         rankwright text-demo --index index
     """
-    _check(documents, queries, qrels, report, model)
-    if documents is None:
-        _refuse_reading(reading, asking)
-    collection = _collection(documents, queries, qrels, reading, asking, seed)
+    for path in (report, model):
+        if path is not None:
+            checked_output(path)
+    source, topics, judgements = _collection((documents, queries, qrels), reading, asking, seed)
     with _folder(index) as folder:
-        built = rw.text.Index.build(
-            collection.documents, folder, analyser=words.analyser(), fields=reading.weights, n_jobs=jobs
-        )
+        options: dict[str, Any] = {"analyser": words.analyser(), "fields": reading.weights, "n_jobs": jobs}
+        built = rw.text.Index.build(source, folder, **options)
         note(f"Indexed {len(built):,} documents with the fields {', '.join(built.fields)}.")
         chosen = rw.text.FeatureSet(columns=finding.columns)
-        judged = finding.judged(chosen, built, collection.queries, collection.judgements, jobs)
+        judged = finding.judged(chosen, built, topics, judgements, jobs)
         note(str(judged))
-        asking.hint(collection.queries, judged.coverage)
+        asking.hint(topics, judged.coverage)
         scores = _scores(judged.data, seed)
         comparison = rw.compare(scores, judged.data, metrics=METRICS, baseline=BASELINE)
         best = comparison.by(METRICS[0]).ranked()[0]
@@ -80,50 +79,21 @@ def text_demo(
     _show(comparison, judged, written, best, as_json=json)
 
 
-@dataclass(frozen=True)
-class DemoCollection:
-    """Documents, queries and judgements."""
-
-    documents: Iterable[TextDocument]
-    queries: Queries
-    judgements: Judgements
-
-
-def _check(
-    documents: str | None, queries: str | None, qrels: str | None, report: Path, model: Path | None
-) -> None:
-    given = [path is not None for path in (documents, queries, qrels)]
-    if any(given) and not all(given):
-        raise InputError("A collection of your own needs --documents, --queries and --qrels.")
-    for path in (report, model):
-        if path is not None:
-            checked_output(path)
-
-
-def _refuse_reading(reading: DocumentOptions, asking: QueryOptions) -> None:
-    """Refuse options for reading files where the text is generated."""
-    option = given_option(replace(reading, fields=None)) or given_option(asking)
-    if option is not None:
-        raise InputError(
-            f"{option} is for a collection of your own, which needs --documents, --queries and --qrels."
-        )
-
-
 def _collection(
-    documents: str | None,
-    queries: str | None,
-    qrels: str | None,
-    reading: DocumentOptions,
-    asking: QueryOptions,
-    seed: int,
-) -> DemoCollection:
-    if documents is None or queries is None or qrels is None:
-        return DemoCollection(*rw.text.generated_collection(seed=seed))
-    return DemoCollection(
-        rw.text.read_documents(documents, **reading.reading()),
-        asking.read_queries(queries),
-        asking.read_judgements(qrels),
-    )
+    paths: tuple[str | None, str | None, str | None], reading: DocumentOptions, asking: QueryOptions, seed: int
+) -> tuple[Iterable[TextDocument], Queries, Judgements]:
+    """Return documents, queries and judgements: of files, or generated."""
+    documents, queries, qrels = paths
+    needs = "which needs --documents, --queries and --qrels"
+    if documents is not None and queries is not None and qrels is not None:
+        read = rw.text.read_documents(documents, **reading.reading())
+        return read, asking.read_queries(queries), asking.read_judgements(qrels)
+    if any(path is not None for path in paths):
+        raise InputError("A collection of your own needs --documents, --queries and --qrels.")
+    given = given_option(replace(reading, fields=None)) or given_option(asking)
+    if given is not None:
+        raise InputError(f"{given} is for a collection of your own, {needs}.")
+    return rw.text.generated_collection(seed=seed)
 
 
 @contextmanager

@@ -96,18 +96,15 @@ def train(
     checked_output(model, inputs=(train, valid, start))
     check_report(report, inputs=(train, valid, start), model=model)
     submodel = None if start is None else rw.load(start)
-    submodels = [] if submodel is None else [submodel]
-    judged = read_data(train, reading, submodels, n_jobs=jobs)
+    judged = read_data(train, reading, [] if submodel is None else [submodel], n_jobs=jobs)
     validation = None if valid is None else read_validation(valid, reading, judged, n_jobs=jobs)
-    started = time.perf_counter()
-    held_out = validation
+    started, held_out = time.perf_counter(), validation
     tuning = _tuned(chosen, judged, validation, choose, tried, workers) if tune else None
     if tuning is not None:
         chosen, judged, validation = tuning.ranker, tuning.data.data, None
     fit_with_progress(chosen, judged if tuning is None else tuning.data, validation, submodel, refit=refit)
-    duration = time.perf_counter() - started
+    facts = _facts(chosen, judged, time.perf_counter() - started) | _tuning_facts(tuning) | {"model": str(model)}
     rw.save(chosen, model)
-    facts = _facts(chosen, judged, duration) | _tuning_facts(tuning) | {"model": str(model)}
     if report is not None:
         _write_page(chosen, judged, held_out, tuning, report)
         facts["report"] = str(report)

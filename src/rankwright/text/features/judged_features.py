@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from rankwright.base.errors import InputError
-from rankwright.base.wording import counted
+from rankwright.base.wording import counted, metric_value
 from rankwright.data.readers.trec import Judgements
 from rankwright.text.analyser import terms_of_texts
 from rankwright.text.collections.coverage import known_judgements
@@ -70,7 +70,7 @@ class JudgedFeatures:
     def __str__(self) -> str:
         lines = [
             f"{counted(self.n_candidates, 'candidate')} of {counted(self.n_queries, 'query')}: recall "
-            f"{self.recall:.4f} ({self.n_relevant_found:,} of {self.n_relevant:,} relevant documents).",
+            f"{metric_value(self.recall)} ({self.n_relevant_found:,} of {self.n_relevant:,} relevant documents).",
             f"{self._fate()}; {counted(self.n_added, 'judged document')} added.",
             str(self.coverage),
         ]
