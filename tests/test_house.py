@@ -1,6 +1,7 @@
 """The house rules that a machine can check: short files and functions, one boosting loop, profiles that apply."""
 
 import ast
+import collections
 import re
 from pathlib import Path
 
@@ -58,3 +59,66 @@ def test_property_tests_follow_the_profile():
     pattern = re.compile(r"^@settings\(.*max_examples", re.MULTILINE)
     fixed = [_name(path) for path, text in TESTS.items() if pattern.search(text)]
     assert fixed == [], "say @examples(n) of tests/properties.py, which every profile scales"
+
+
+SUBJECTS: set[str] = set()  # of tests that are about several modules
+UNNAMED = {"one", "found", "place"}  # words that do not say what a variable holds
+MOST_FILES_OF_A_ROOM = 24
+
+
+def test_public_class_names_are_unique():
+    places = {}
+    for path, text in MODULES.items():
+        for node in ast.parse(text).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                places.setdefault(node.name, []).append(_name(path))
+    assert {name: paths for name, paths in places.items() if len(paths) > 1} == {}
+
+
+def test_variables_say_what_they_hold():
+    bound = {
+        f"{_name(path)}:{node.lineno}"
+        for path, text in MODULES.items()
+        for node in ast.walk(ast.parse(text))
+        if (isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and node.id in UNNAMED)
+        or (isinstance(node, ast.arg) and node.arg in UNNAMED)
+    }
+    assert bound == set()
+
+
+def test_rooms_are_small():
+    rooms = collections.Counter(_name(path.parent) for path in MODULES)
+    assert {room: files for room, files in rooms.items() if files > MOST_FILES_OF_A_ROOM} == {}
+
+
+def test_results_are_rendered_in_one_room():
+    """No result writes its own notebook output; scorers and rankers, which are no results, have cards."""
+    own = {_name(path) for path, text in MODULES.items() if "def _repr_mimebundle_" in text}
+    assert {name for name in own if "/reports/" not in name} == {
+        "src/rankwright/models/scorer.py",
+        "src/rankwright/rankers/ranker.py",
+    }
+
+
+def test_names_are_suggested_by_one_function():
+    users = [_name(path) for path, text in MODULES.items() if "get_close_matches" in text]
+    assert users == ["src/rankwright/base/wording.py"]
+
+
+def test_tests_mirror_the_source():
+    """A test file is named after a module of its room, or after a subject that several modules share."""
+    rooms = {path.relative_to(ROOT / "src" / "rankwright").with_suffix("") for path in MODULES}
+    modules = {str(path).replace("__init__", "").rstrip("/") for path in rooms}
+    strays = []
+    for path in TESTS:
+        relative = path.relative_to(ROOT / "tests")
+        if (
+            not path.name.startswith("test_")
+            or relative.parts[0] in {"browser", "fuzz"}
+            or len(relative.parts) == 1
+        ):
+            continue
+        subject = str(relative.parent / path.stem.removeprefix("test_"))
+        if subject not in modules and f"tests/{relative}" not in SUBJECTS:
+            strays.append(f"tests/{relative}")
+    assert strays == []

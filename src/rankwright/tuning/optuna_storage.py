@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rankwright.base.errors import InputError
-from rankwright.base.files import MissingPackageError, lock_file
+from rankwright.base.errors import InputError, MissingPackageError
+from rankwright.base.files import lock_file
 from rankwright.base.version import __version__
 
 if TYPE_CHECKING:
