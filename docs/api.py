@@ -85,7 +85,8 @@ def _signature(function: Any) -> str:
     """Return the signature without annotations, which the descriptions say in words."""
     signature = inspect.signature(function)
     bare = [parameter.replace(annotation=inspect.Parameter.empty) for parameter in signature.parameters.values()]
-    return str(signature.replace(parameters=bare, return_annotation=inspect.Signature.empty))
+    spelled = str(signature.replace(parameters=bare, return_annotation=inspect.Signature.empty))
+    return re.sub(r"<[^<>]*>", "...", spelled)  # functions and other objects have no short spelling
 
 
 def _parameters(text: str) -> Iterator[str]:

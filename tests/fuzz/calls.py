@@ -20,7 +20,7 @@ from fuzz import stub
 from rankwright import _native
 from rankwright.metrics import Metric
 from rankwright.rankers.catalogue import known_rankers
-from rankwright.text.characters import characters
+from rankwright.text.analyser import characters
 
 KEPT = 12
 TRIES = 2000

@@ -17,9 +17,9 @@ from serve.asking import X, client, small_model
 pytest.importorskip("uvicorn", reason="rankwright[serve] is not installed")
 from rankwright.base.errors import InputError
 from rankwright.data.categories import Category
+from rankwright.serve.http.request_bodies import for_other_model, matrix_of
 from rankwright.serve.models.interleaving import FIRST, SECOND, Impressions, team_draft
 from rankwright.serve.protocols.rank import sign_test
-from rankwright.serve.protocols.request_features import for_other_model, matrix_of
 from rankwright.serve.settings import Pair, Settings
 
 ROWS = X.astype(float).tolist()
@@ -106,7 +106,7 @@ def test_only_impressions_of_the_service_are_counted(interleaving):
     text = interleaving.post("/rank", {"features": ROWS, "top": 2}).json["impression"]
     for forged in ("x", text[:-4], text[:30] + ("A" if text[30] != "A" else "B") + text[31:], "é" * 40, "A" * 40):
         answer = interleaving.post("/clicks", {"impression": forged, "ranks": [1]})
-        assert (answer.status, "not one that this service has given" in answer.error) == (422, True)
+        assert (answer.status, "not signed by this service" in answer.error) == (422, True)
     answer = interleaving.post("/clicks", {"impression": text, "ranks": [3]})
     assert answer.error == "The list of this impression had 2 ranks, and none is 3."
 
@@ -118,7 +118,7 @@ def test_an_impression_counts_what_was_picked(teams, data):
     ranks = data.draw(st.lists(st.integers(1, max(len(teams), 1)), max_size=5 if teams else 0))
     found = impressions.read(impressions.written("a@1", "b@1", teams)).clicks(ranks)
     assert found == tuple(sum(teams[rank - 1] == team for rank in set(ranks)) for team in (FIRST, SECOND))
-    with pytest.raises(InputError, match="not one that this service"):
+    with pytest.raises(InputError, match="not signed by this service"):
         Impressions().read(impressions.written("a@1", "b@1", teams))
 
 
@@ -223,7 +223,7 @@ def test_categories_are_translated_for_the_model_beside(tmp_path, n_shops):
 @pytest.mark.parametrize(
     ("pairs", "words"),
     [
-        ([Pair("ranker", "ranker@1")], "needs another model than ranker@1"),
+        ([Pair("ranker", "ranker@1")], "needs a model other than ranker@1"),
         (
             [Pair("ranker", "other"), Pair("ranker@1", "unnamed")],
             "ranker@1 two other models, other@1 and unnamed@1",

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 import rankwright as rw
 from rankwright import _native
 from rankwright.text import Analyser
-from rankwright.text.analyser import analyser_from, state_of
-from rankwright.text.characters import character_arrays, characters
+from rankwright.text.analyser import analyser_from, character_arrays, characters, state_of
 from reference import text as reference
 
 PLAIN = Analyser(stop_words=None, stemmer=None)

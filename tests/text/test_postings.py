@@ -23,7 +23,7 @@ def stored(index):
     """Return {term: {document: positions}} of an index with one field."""
     found = {}
     start = 0
-    for segment in index.collection.segments:
+    for segment in index.snapshot.segments:
         field = segment.fields[0]
         for number in range(len(field.terms)):
             documents, frequencies, positions = field.postings.term(number)
@@ -36,7 +36,7 @@ def stored(index):
 
 
 def lengths(index):
-    return [int(n) for segment in index.collection.segments for n in segment.fields[0].lengths]
+    return [int(n) for segment in index.snapshot.segments for n in segment.fields[0].lengths]
 
 
 def content(index):
@@ -52,7 +52,7 @@ def test_postings_are_those_of_the_twin(tmp_path_factory, given_bodies):
     documents = [terms_of(body) for body in given_bodies]
     assert stored(index) == reference.invert(documents)
     assert lengths(index) == reference.lengths(documents)
-    assert [index.collection.id_of(number) for number in range(len(index))] == [
+    assert [index.snapshot.id_of(number) for number in range(len(index))] == [
         f"d{i}" for i in range(len(documents))
     ]
 
@@ -64,7 +64,7 @@ def test_a_small_memory_gives_the_same_index(tmp_path_factory, given_bodies, bat
     documents = [*texts(given_bodies, "a"), *texts(given_bodies, "b")]
     whole = Index.build(documents, folder / "whole", analyser=ANALYSER, fields=["body"], n_jobs=1)
     with_parts = build_in_parts(documents, folder / "parts", batch)
-    assert len(with_parts.collection.segments) <= 1
+    assert len(with_parts.snapshot.segments) <= 1
     if documents:
         assert with_parts.text("a0" if given_bodies else documents[0].id) == whole.text(documents[0].id)
     assert stored(with_parts) == stored(whole)
@@ -86,10 +86,10 @@ def build_in_parts(documents, path, batch):
 
 def arrays_of(index):
     """Return the bytes of all arrays of an index with one segment."""
-    (segment,) = index.collection.segments
+    (segment,) = index.snapshot.segments
     file = segment._file
     return {
-        name: (entry.dtype, entry.shape, file._content[entry.place :][: size_of(entry)])
+        name: (entry.dtype, entry.shape, file._content[entry.offset :][: size_of(entry)])
         for name, entry in file._entries.items()
     }
 
@@ -118,7 +118,7 @@ def test_adding_removing_and_merging(tmp_path_factory, first, second, gone):
     assert len(index) == len(kept)
     assert all((document.id in index) == (document in kept) for document in documents)
     fresh = Index.build(kept, folder / "fresh", analyser=ANALYSER, fields=["body"])
-    statistics = [one.collection.statistics(["body"], ["ship", "sea", "none"]) for one in (index, fresh)]
+    statistics = [one.snapshot.statistics(["body"], ["ship", "sea", "none"]) for one in (index, fresh)]
     np.testing.assert_equal(*[[*one] for one in statistics])
     index.merge()
     assert stored(index) == stored(fresh)
@@ -137,7 +137,7 @@ def test_impacts_bound_every_posting(tmp_path):
     rng = np.random.default_rng(1)
     documents = texts([" ".join(rng.choice(["ship", "sea", "bay"], rng.integers(1, 40))) for _ in range(1000)])
     index = Index.build(documents, tmp_path / "i", analyser=ANALYSER)
-    (segment,) = index.collection.segments
+    (segment,) = index.snapshot.segments
     arrays = {
         name: segment._file.array(f"0.{name}", dtype)
         for name, dtype in (("posting_places", "uint64"), ("documents", "uint32"), ("position_ends", "uint32"))

@@ -67,8 +67,8 @@ def test_scores_are_those_of_the_formula(tmp_path_factory, model, given_bodies, 
 def test_skipping_changes_nothing(crowd, model, n):
     rng = np.random.default_rng(n)
     queries = [[f"w{word}" for word in rng.zipf(1.2, rng.integers(1, 7)) % 330] for _ in range(30)]
-    skipped = crowd.collection.search(queries, model, n, {"body": 1.0})
-    exhaustive = crowd.collection.search(queries, model, n, {"body": 1.0}, skip=False)
+    skipped = crowd.snapshot.search(queries, model, n, {"body": 1.0})
+    exhaustive = crowd.snapshot.search(queries, model, n, {"body": 1.0}, skip=False)
     for one, other in zip(skipped, exhaustive, strict=True):
         assert one.numbers.tobytes() == other.numbers.tobytes()
         assert one.scores.tobytes() == other.scores.tobytes()

@@ -10,7 +10,7 @@ import pytest
 
 import rankwright as rw
 from rankwright.text import BM25, Analyser, Dirichlet, FeatureSet, Index, Queries, Searcher, generated_collection
-from rankwright.text.searcher_files import MAGIC, NUMBERS
+from rankwright.text.searcher import MAGIC, NUMBERS
 
 
 @pytest.fixture(scope="module")
@@ -197,7 +197,7 @@ def damaged(path, change):
         (lambda one: one | {"index": 3}, "its settings must be index"),
         (lambda one: one | {"index": "nowhere"}, "is not an index"),
         (lambda one: one | {"candidates": "many"}, "candidates must be a positive integer"),
-        (lambda one: one | {"retrieval": ["tfidf", {}]}, "There is no model of retrieval"),
+        (lambda one: one | {"retrieval": ["tfidf", {}]}, "There is no retrieval model"),
         (lambda one: one | {"retrieval": ["absolute_discounting", {}]}, "does not search"),
         (lambda one: one | {"retrieval": 5}, "its retrieval must be a name and parameters"),
         (lambda one: one | {"features": {"names": 1}}, "a feature set must have"),

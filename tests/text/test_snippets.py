@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from rankwright import _native
 from rankwright.text import Analyser
-from rankwright.text.snippets import MORE, REPEATED, Snippet, _best_window, best_snippet, places_of, word_bounds
+from rankwright.text.snippets import MORE, REPEATED, Snippet, _best_window, best_snippet, matches_of, word_bounds
 from text_documents import VOCABULARY
 
 PLAIN = Analyser(stop_words=None, stemmer=None)
@@ -32,14 +32,14 @@ def test_a_function_as_analyser():
     assert found.marked() == "AB-**cd** ef"
 
 
-def literal(places, weights, width):
+def literal(matches, weights, width):
     """Return the value of the best window by trying all."""
     best = 0.0
-    for first in range(len(places)):
-        for last in range(first, len(places)):
-            if last > first and places[last].end - places[first].begin > width:
+    for first in range(len(matches)):
+        for last in range(first, len(matches)):
+            if last > first and matches[last].end - matches[first].begin > width:
                 break
-            terms = [place.term for place in places[first : last + 1]]
+            terms = [place.term for place in matches[first : last + 1]]
             value = sum(weights[one] * (1 + REPEATED * (terms.count(one) - 1)) for one in set(terms))
             best = max(best, value)
     return best
@@ -49,13 +49,13 @@ def literal(places, weights, width):
 def test_the_best_window_is_found(words, width, data):
     text = " ".join(words)
     weights = {word: data.draw(st.sampled_from([0.5, 1.0, 2.0])) for word in ("ship", "sea", "x", "漢", "字")}
-    places = places_of(text, weights, PLAIN)
-    window = _best_window(places, weights, width)
-    assert window.value == pytest.approx(literal(places, weights, width))
+    matches = matches_of(text, weights, PLAIN)
+    window = _best_window(matches, weights, width)
+    assert window.value == pytest.approx(literal(matches, weights, width))
     found = best_snippet({"body": text}, weights, PLAIN, width)
     core = found.text.removeprefix(f"{MORE} ").removesuffix(f" {MORE}")
     assert core in text
-    assert len(core) <= max([width, *(place.end - place.begin for place in places)])
+    assert len(core) <= max([width, *(place.end - place.begin for place in matches)])
     assert {found.text[begin:end] for begin, end in found.marks} <= weights.keys()
     marked = [found.text[begin:end] for begin, end in found.marks]
     value = sum(weights[one] * (1 + REPEATED * (marked.count(one) - 1)) for one in set(marked))

@@ -10,7 +10,7 @@ import stat
 import zlib
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING, BinaryIO, TypeAlias
 
 from rankwright.base.errors import InputError
 
@@ -134,3 +134,15 @@ def _sync_folder(folder: Path) -> None:
         pass
     finally:
         os.close(descriptor)
+
+
+FileState: TypeAlias = tuple[int, ...] | None
+
+
+def file_state(path: Path) -> FileState:
+    """Return numbers that differ after a file was written or replaced; None if there is no file."""
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    return status.st_ino, status.st_size, status.st_mtime_ns

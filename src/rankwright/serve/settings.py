@@ -1,9 +1,10 @@
-"""What a service is started with."""
+"""Settings of a service."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from rankwright.base.errors import InputError
@@ -24,18 +25,18 @@ class ModelSource:
 
     @classmethod
     def parse(cls, text: str) -> ModelSource:
-        """Return what `FILE`, `NAME=FILE` or `NAME@VERSION=FILE` means; a file alone is named after itself."""
+        """Parse `FILE`, `NAME=FILE` or `NAME@VERSION=FILE`; the name of a file alone is that of the file."""
         before, equals, after = text.partition("=")
-        found = REFERENCE.fullmatch(before) if equals else None
-        if found:
-            return cls(found[1], found[2] or FIRST_VERSION, Path(after))
+        match = REFERENCE.fullmatch(before) if equals else None
+        if match:
+            return cls(match[1], match[2] or FIRST_VERSION, Path(after))
         path = Path(text)
         name = path.name.split(".")[0]
         if not re.fullmatch(NAME, name):
             raise InputError(f"{text} gives no name that an address can have; give NAME={text}.")
         return cls(name, FIRST_VERSION, path)
 
-    @property
+    @cached_property
     def reference(self) -> str:
         """Name and version, as in `ranker@2`."""
         return f"{self.name}@{self.version}"
@@ -43,14 +44,14 @@ class ModelSource:
 
 @dataclass(frozen=True)
 class Pair:
-    """A model that answers, and another beside it."""
+    """A live model, and its shadow or the model it is interleaved with."""
 
     live: str
     other: str
 
     @classmethod
     def parse(cls, text: str, option: str, first: str) -> Pair:
-        """Return what `LIVE=OTHER` means, or `OTHER` beside the first model."""
+        """Parse `LIVE=OTHER`, or `OTHER` for the first model."""
         before, equals, after = text.rpartition("=")
         live, other = (before if equals else first), after
         if not REFERENCE.fullmatch(live) or not REFERENCE.fullmatch(other):
@@ -60,12 +61,12 @@ class Pair:
 
 @dataclass(frozen=True)
 class Settings:
-    """What a service is started with.
+    """The settings of a service.
 
     Parameters
     ----------
     models
-        The models; the first answers requests that name none, the last version of a name those without a version.
+        The models. The first is the default; of several versions, the last.
     index, searcher
         Folder of an index that the models search, or a saved searcher; at most one of them.
     candidates
@@ -75,7 +76,7 @@ class Settings:
     workers
         Number of processes.
     tokens
-        A file of bearer tokens; without it everybody may ask.
+        A file of bearer tokens; without it, requests need no token.
     max_body
         Bytes of a request.
     max_documents
@@ -83,15 +84,15 @@ class Settings:
     timeout
         Seconds for reading a request, and for answering it.
     reload
-        Seconds between looks at the files; 0 to look only at SIGHUP.
+        Seconds between checks for changed files; 0 to reload at SIGHUP only.
     grace
         Seconds for which new requests are still answered after SIGTERM.
     shadows
-        Models that are scored and logged beside the one that answers.
+        Shadow models: scored and logged, never returned.
     interleaved
         Pairs of models whose rankings are interleaved.
     log_requests
-        Whether every request gets a line in the log, or only those that failed.
+        Whether all requests are logged, or only those that failed.
     """
 
     models: tuple[ModelSource, ...] = ()
@@ -116,7 +117,7 @@ class Settings:
             raise InputError("Give at least one model, --index or --searcher.")
         if self.index is not None and self.searcher is not None:
             raise InputError("Give --index or --searcher, not both.")
-        references = [one.reference for one in self.models]
+        references = [model.reference for model in self.models]
         for reference in references:
             if references.count(reference) > 1:
                 raise InputError(f"Two models are called {reference}; name them, as in other=FILE or name@2=FILE.")

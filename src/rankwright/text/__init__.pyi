@@ -12,7 +12,7 @@ from .collections.queries import read_queries as read_queries
 from .features.feature_set import FeatureSet as FeatureSet
 from .features.judged_features import JudgedFeatures as JudgedFeatures
 from .index.index import Index as Index
-from .index.search_results import Results as Results
+from .index.snapshot import SearchResults as SearchResults
 from .logs.ltr_log import read_ltr_log as read_ltr_log
 from .logs.solr import read_solr_features as read_solr_features
 from .retrieval import BM25 as BM25

@@ -1,4 +1,4 @@
-"""How text becomes terms: words, lower case, stop words and stems."""
+"""Analysis of text: words, lower case, stop words and stems."""
 
 from __future__ import annotations
 
@@ -6,15 +6,41 @@ import threading
 import unicodedata
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import asdict, dataclass, fields
-from typing import Any, NamedTuple, TypeAlias
+from functools import cache
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+
+import numpy as np
 
 from rankwright import _native
-from rankwright.base.errors import InputError, MissingPackageError
-from rankwright.text.stop_words import stop_words_of
+from rankwright.base.arrays import sealed
+from rankwright.base.errors import InputError, MissingPackageError, parameter
 
-CUSTOM = "custom"  # remembered in place of a user's own function
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+CUSTOM = "custom"  # stored in place of a user's own function
 
 Analysis: TypeAlias = "Analyser | Callable[[str], Sequence[str]]"
+
+
+# Apostrophes separate words, so that "don't" is "don" and "t".
+_ENGLISH = """
+a about above after again against all am an and any are aren as at be because been before being below between
+both but by can could couldn did didn do does doesn doing don down during each few for from further had hadn has
+hasn have haven having he her here hers herself him himself his how i if in into is isn it its itself just ll me
+more most mustn my myself no nor not now of off on once only or other our ours ourselves out over own re s same
+shan she should shouldn so some such t than that the their theirs them themselves then there these they this
+those through to too under until up ve very was wasn we were weren what when where which while who whom why will
+with won would wouldn you your yours yourself yourselves
+"""
+
+STOP_WORDS = {"english": frozenset(_ENGLISH.split())}
+
+SEPARATOR, PART, SINGLE = 0, 1, 2
+
+_WITH_CASES = 0x20000  # no character from here on has a lower case
+_IDEOGRAPHS_END = 0x40000  # planes 2 and 3 have ideographs only, and all later ones nothing that words consist of
+_SINGLES = ((0x3041, 0x3097), (0x3400, 0x4DC0), (0x4E00, 0xA000), (0xF900, 0xFB00))  # Hiragana and ideographs
 
 
 @dataclass(frozen=True)
@@ -54,13 +80,13 @@ class Analyser:
         if type(self.lowercase) is not bool:
             raise InputError(f"lowercase must be true or false, not {self.lowercase!r}.")
         if type(self.min_length) is not int or self.min_length < 1:
-            raise InputError(f"min_length must be a positive integer, not {self.min_length!r}.")
+            raise InputError(f"{parameter('min_length')} must be a positive integer, not {self.min_length!r}.")
         object.__setattr__(self, "stop_words", _checked_stop_words(self.stop_words))
         if self.stemmer is not None:
             _stemmer(self.stemmer)
 
     def terms(self, words: Sequence[str]) -> list[str | None]:
-        """Return the term of each word as the tokeniser found it, None for words that are removed."""
+        """Return the term of each word of the tokeniser, None for words that are removed."""
         normal = [word if word.isascii() else self._normal(word) for word in words]
         stems = normal if self.stemmer is None else _stemmer(self.stemmer).stemWords(normal)
         stopped = self._stopped()
@@ -76,8 +102,6 @@ class Analyser:
 
     def characters(self) -> _native.Characters:
         """Return the tables that the tokeniser needs."""
-        from rankwright.text.characters import characters
-
         return characters(self.lowercase)
 
     def _normal(self, word: str) -> str:
@@ -89,7 +113,7 @@ class Analyser:
 
 
 def state_of(analyser: Analysis) -> dict[str, Any] | str:
-    """Return what an index remembers of its analyser, as JSON has it."""
+    """Return the settings of an analyser as JSON, to be stored with an index."""
     if not isinstance(analyser, Analyser):
         return CUSTOM
     state = asdict(analyser)
@@ -99,7 +123,7 @@ def state_of(analyser: Analysis) -> dict[str, Any] | str:
 
 
 def analyser_from(state: Any) -> Analyser | None:
-    """Return the analyser that an index remembers, None for a user's own function."""
+    """Return the analyser of stored settings, None for a user's own function."""
     if state == CUSTOM:
         return None
     names = {field.name for field in fields(Analyser)}
@@ -116,31 +140,31 @@ def checked_analyser(analyser: Any) -> Analysis:
     return result
 
 
-class PlacedTerms(NamedTuple):
-    """The terms of a text in order, and the place of each among the words of the text, removed words too."""
+class PositionedTerms(NamedTuple):
+    """The terms of a text in order, and the position of each among the words of the text, removed words too."""
 
     terms: tuple[str, ...]
-    places: tuple[int, ...]
+    positions: tuple[int, ...]
 
 
 def terms_of_texts(analyser: Analysis, texts: Sequence[str]) -> list[list[str]]:
     """Return the terms of each text; every distinct word is analysed once."""
-    return [[*one.terms] for one in placed_terms(analyser, texts)]
+    return [[*positioned.terms] for positioned in positioned_terms(analyser, texts)]
 
 
-def placed_terms(analyser: Analysis, texts: Sequence[str]) -> list[PlacedTerms]:
-    """Return the terms of each text with their places; every distinct word is analysed once."""
+def positioned_terms(analyser: Analysis, texts: Sequence[str]) -> list[PositionedTerms]:
+    """Return the terms of each text with their positions; every distinct word is analysed once."""
     if not isinstance(analyser, Analyser):
-        return [PlacedTerms(tuple(words), tuple(range(len(words)))) for words in _words_of(analyser, texts)]
-    found = _native.words_of([*texts], analyser.characters())
-    distinct = list({word: None for words in found for word in words})
+        return [PositionedTerms(tuple(words), tuple(range(len(words)))) for words in _words_of(analyser, texts)]
+    by_text = _native.words_of([*texts], analyser.characters())
+    distinct = list({word: None for words in by_text for word in words})
     term_of = dict(zip(distinct, analyser.terms(distinct), strict=True))
-    return [_placed([term_of[word] for word in words]) for words in found]
+    return [_positioned([term_of[word] for word in words]) for words in by_text]
 
 
-def _placed(terms: Sequence[str | None]) -> PlacedTerms:
-    kept = [(term, place) for place, term in enumerate(terms) if term is not None]
-    return PlacedTerms(tuple(term for term, _ in kept), tuple(place for _, place in kept))
+def _positioned(terms: Sequence[str | None]) -> PositionedTerms:
+    kept = [(term, position) for position, term in enumerate(terms) if term is not None]
+    return PositionedTerms(tuple(term for term, _ in kept), tuple(position for _, position in kept))
 
 
 def _words_of(function: Callable[[str], Sequence[str]], texts: Sequence[str]) -> list[list[str]]:
@@ -164,7 +188,7 @@ def _checked_stop_words(given: Any) -> str | frozenset[str] | None:
         return given
     if isinstance(given, Collection) and all(isinstance(word, str) for word in given):
         return frozenset(given)
-    raise InputError(f"stop_words must be a language, a list of words or None, not {given!r}.")
+    raise InputError(f"{parameter('stop_words')} must be a language, a list of words or None, not {given!r}.")
 
 
 class _Stemmers(threading.local):
@@ -194,3 +218,49 @@ def _new_stemmer(name: Any) -> Any:
         known = ", ".join(Stemmer.algorithms())
         raise InputError(f"There is no stemmer {name!r}; PyStemmer has {known}.")
     return Stemmer.Stemmer(name)
+
+
+def stop_words_of(language: str) -> frozenset[str]:
+    """Return the stop words of a language."""
+    if language not in STOP_WORDS:
+        known = ", ".join(sorted(STOP_WORDS))
+        raise InputError(
+            f"There is no list of stop words for {language!r}, only for {known}: give a list of words, or None."
+        )
+    return STOP_WORDS[language]
+
+
+@cache
+def characters(lowercase: bool) -> _native.Characters:
+    """Return the tables of Unicode's characters.
+
+    Letters, marks, numbers and connectors such as the underscore are parts of words. Ideographs and Hiragana,
+    written without spaces, are words of one character each (as in Unicode's annex 29). With `lowercase` each one
+    stands for the first character of its lower case.
+    """
+    kinds, mapped = character_arrays(lowercase)
+    return _native.Characters(kinds, mapped)
+
+
+def character_arrays(lowercase: bool) -> tuple[NDArray[np.uint8], NDArray[np.uint32]]:
+    """Return what every code point is in a word, and the code point that stands for it; later ones separate."""
+    mapped = np.arange(_IDEOGRAPHS_END, dtype=np.uint32)
+    if lowercase:
+        cased = [code for code, category in enumerate(_categories()) if category in ("Lu", "Lt", "Nl")]
+        mapped[cased] = [ord(chr(code).lower()[0]) for code in cased]
+    return character_kinds().copy(), mapped
+
+
+@cache
+def character_kinds() -> NDArray[np.uint8]:
+    """Return what every code point is in a word; later ones separate words."""
+    kinds = np.full(_IDEOGRAPHS_END, SINGLE, dtype=np.uint8)
+    kinds[:_WITH_CASES] = [PART if name[0] in "LMN" or name == "Pc" else SEPARATOR for name in _categories()]
+    for first, end in _SINGLES:
+        kinds[first:end] = SINGLE
+    return sealed(kinds)
+
+
+@cache
+def _categories() -> list[str]:
+    return [unicodedata.category(chr(code)) for code in range(_WITH_CASES)]

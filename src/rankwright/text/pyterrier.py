@@ -53,9 +53,9 @@ class Retriever(pt.Transformer):  # type: ignore[misc]
         """Return a row per document that was found, with the columns of its query."""
         pt.validate.query_frame(inp, extra_columns=["query"], context=self)
         run = self.searcher.search_all(_queries_of(inp), self.n)
-        found = _frame({"qid": run.qid.tolist(), "docno": run.document_ids.tolist(), "score": run.scores})
+        frame = _frame({"qid": run.qid.tolist(), "docno": run.document_ids.tolist(), "score": run.scores})
         queries = inp[[*pt.model.query_columns(inp)]].astype({"qid": str})
-        return _ranked(queries.merge(found, on="qid", sort=False))
+        return _ranked(queries.merge(frame, on="qid", sort=False))
 
 
 class Features(pt.Transformer):  # type: ignore[misc]
@@ -64,7 +64,7 @@ class Features(pt.Transformer):  # type: ignore[misc]
     Parameters
     ----------
     features : FeatureSet
-        The features; `features.names(index)` has the name of each place of the arrays.
+        The features; `features.names(index)` has the name of each column of the arrays.
     index : Index
         The documents.
     """
@@ -78,14 +78,14 @@ class Features(pt.Transformer):  # type: ignore[misc]
         """Return the same rows with their features."""
         pt.validate.result_frame(inp, extra_columns=["query"], context=self)
         rows = inp.astype({"qid": str, "docno": str})
-        wanted = {str(qid): [*one] for qid, one in rows.groupby("qid", sort=False)["docno"]}
+        wanted = {str(qid): [*names] for qid, names in rows.groupby("qid", sort=False)["docno"]}
         out = inp.copy()
         if len(inp) == 0:
             return out.assign(features=[])
         made = self.features.documents(self.index, _queries_of(rows), wanted)
         pairs = zip(made.qid.tolist(), made.document_names.tolist(), strict=True)
-        place = {pair: row for row, pair in enumerate(pairs)}
-        order = [place.get(pair, -1) for pair in zip(rows["qid"], rows["docno"], strict=True)]
+        row_of = {pair: row for row, pair in enumerate(pairs)}
+        order = [row_of.get(pair, -1) for pair in zip(rows["qid"], rows["docno"], strict=True)]
         if min(order) < 0:
             missing = rows["docno"].iloc[order.index(-1)]
             raise InputError(f"The index has no document {missing!r}.")
@@ -128,7 +128,7 @@ class Reranker(pt.Estimator):  # type: ignore[misc]
 
     def _documents(self, frame: pd.DataFrame) -> Documents:
         X = np.stack([*frame["features"]]).astype(np.float32)
-        qid, names = np.array(frame["qid"], str), [str(one) for one in frame["docno"]]
+        qid, names = np.array(frame["qid"], str), [str(name) for name in frame["docno"]]
         return Documents(X, qid, document_ids=names, feature_names=self.feature_names)
 
     def _judged(self, frame: pd.DataFrame, qrels: pd.DataFrame) -> RankingData:

@@ -1,4 +1,4 @@
-"""Models of retrieval: how a document is scored for a query, from the statistics of its terms.
+"""Retrieval models: formulas that score documents for a query from the statistics of its terms.
 
 A score is a sum over the terms of the query. With several fields it is the sum of the scores in each field, times
 the field's weight; every field has its own frequencies and lengths. A term of the query that comes k times counts
@@ -27,7 +27,7 @@ LARGEST = 1e100  # of parameters and weights: sums of scores must be finite
 
 
 class FieldStatistics(NamedTuple):
-    """What is known of some terms in some fields, one row per field, of all documents that are not removed."""
+    """Statistics of terms over all documents that are not removed, one row per field."""
 
     n_documents: int
     total_length: NDArray[np.int64]  # of each field: a column
@@ -46,7 +46,7 @@ class FieldStatistics(NamedTuple):
 
 
 class TermWeights(NamedTuple):
-    """The numbers of a model's formula, one row per field; see `native/text/retrieval.hpp`."""
+    """The coefficients of a model's formula, one row per field; see `native/text/retrieval.hpp`."""
 
     weights: Doubles
     scales: Doubles
@@ -71,7 +71,7 @@ class RetrievalModel(ABC):
 
     @abstractmethod
     def weigh(self, terms: FieldStatistics) -> TermWeights:
-        """Return the numbers of the formula for terms in one field."""
+        """Return the coefficients of the formula for terms."""
 
 
 @dataclass(frozen=True)
@@ -202,21 +202,21 @@ MODELS: Mapping[str, type[RetrievalModel]] = {
 def state_of_model(model: RetrievalModel) -> tuple[str, dict[str, Any]]:
     """Return name and parameters of a model, as JSON has them."""
     name = next(name for name, kind in MODELS.items() if isinstance(model, kind))
-    return name, {one.name: getattr(model, one.name) for one in fields(model)}  # type: ignore[arg-type]
+    return name, {field.name: getattr(model, field.name) for field in fields(model)}  # type: ignore[arg-type]
 
 
 def model_of(name: Any, parameters: Any) -> RetrievalModel:
-    """Return the model of a name and its parameters; InputError if there is none, for a file may be damaged."""
+    """Return the model of a name and its parameters; InputError if they are invalid, as in a damaged file."""
     if not isinstance(name, str) or name not in MODELS:
-        raise InputError(f"There is no model of retrieval {name!r}, only {', '.join(MODELS)}.")
-    known = [one.name for one in fields(MODELS[name])]  # type: ignore[arg-type]
+        raise InputError(f"There is no retrieval model {name!r}, only {', '.join(MODELS)}.")
+    known = [field.name for field in fields(MODELS[name])]  # type: ignore[arg-type]
     if not isinstance(parameters, Mapping) or not parameters.keys() <= {*known}:
         raise InputError(f"A model {name} has the parameters {', '.join(known)}, not {parameters!r}.")
     return MODELS[name](**parameters)
 
 
 def _require_number(name: str, value: Any, least: float, most: float) -> None:
-    """Refuse what is not a number within limits; huge and tiny ones are mentioned only if they are the mistake."""
+    """Refuse anything but a number within limits; very large and small limits are named only if they matter."""
     is_number = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
     if is_number and least <= value <= most:
         return

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
+import struct
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,12 +13,14 @@ import numpy as np
 
 from rankwright.base.arrays import sealed
 from rankwright.base.errors import InputError
+from rankwright.base.files import write_whole
 from rankwright.base.threads import resolve_threads
 from rankwright.data.groups import QueryGroups
 from rankwright.data.ranking import Ranking
 from rankwright.data.readers.trec import Run
 from rankwright.models.fitted import name_of, scorer_of
-from rankwright.text.analyser import placed_terms, terms_of_texts
+from rankwright.models.model_file import decode, encode
+from rankwright.text.analyser import positioned_terms, terms_of_texts
 from rankwright.text.collections.queries import Queries
 from rankwright.text.features.candidates import as_queries
 from rankwright.text.features.feature_names import settings_of
@@ -23,7 +28,6 @@ from rankwright.text.features.feature_set import FeatureSet
 from rankwright.text.index.checks import checked_n, searching_model
 from rankwright.text.index.index import Index
 from rankwright.text.retrieval import BM25, model_of, state_of_model
-from rankwright.text.searcher_files import read_searcher, write_searcher
 from rankwright.text.snippets import WIDTH, best_snippet
 
 if TYPE_CHECKING:
@@ -33,7 +37,7 @@ if TYPE_CHECKING:
     from rankwright.models.fitted import Fitted
     from rankwright.models.scorer import Scorer
     from rankwright.text.analyser import Analysis
-    from rankwright.text.index.search_results import Results
+    from rankwright.text.index.snapshot import SearchResults
     from rankwright.text.retrieval import RetrievalModel
     from rankwright.text.snippets import Snippet
     from rankwright.text.text_documents import TextDocuments
@@ -55,7 +59,7 @@ class Searcher:
     features : FeatureSet, optional
         The features of the model, computed for every candidate; by default those that the model names.
     model : scorer or fitted ranker, optional
-        Scores the candidates. Without one they stay as they were found.
+        Scores the candidates; without a model, they keep the order of the retrieval model.
     candidates : int
         The number of documents that the retrieval model finds for each query, and so the most that a search with
         a model can return.
@@ -80,7 +84,7 @@ class Searcher:
         self.candidates = checked_n(candidates, "candidates")
         self.retrieval = BM25() if retrieval is None else searching_model(retrieval)
 
-    def search(self, query: str, n: int = 10) -> Results:
+    def search(self, query: str, n: int = 10) -> SearchResults:
         """Return the n best documents for a query; nothing is found for a query without any known word."""
         if self.features is not None and self.features.columns_by_query:
             column = self.features.columns_by_query[0]
@@ -97,15 +101,15 @@ class Searcher:
     ) -> Run:
         """Return the n best documents of each query as a run."""
         named = as_queries(queries)
-        found = self._search(named, checked_n(n), n_jobs)
-        qid = [query for query, one in zip(named.ids, found, strict=True) for _ in range(len(one))]
-        ids = [name for one in found for name in one.ids]
+        lists = self._search(named, checked_n(n), n_jobs)
+        qid = [query for query, results in zip(named.ids, lists, strict=True) for _ in range(len(results))]
+        ids = [name for results in lists for name in results.ids]
         return Run.of(
-            np.array(qid, str), ids, np.concatenate([np.zeros(0), *(one.scores for one in found)]), tag=tag
+            np.array(qid, str), ids, np.concatenate([np.zeros(0), *(results.scores for results in lists)]), tag=tag
         )
 
-    def snippets(self, query: str, results: Results, width: int = WIDTH) -> list[Snippet]:
-        """Return the part of each document that shows best why it was found, with the words of the query marked.
+    def snippets(self, query: str, results: SearchResults, width: int = WIDTH) -> list[Snippet]:
+        """Return the part of each document that matches the query best, with the words of the query marked.
 
         The index must have stored text. Rare words of the query are shown before frequent ones.
         """
@@ -174,23 +178,23 @@ class Searcher:
         ranked = "" if self.model is None else f", {self.candidates} candidates ranked by {name_of(self.model)}"
         return f"Searcher({self.index!r}, {self.retrieval!r}{ranked})"
 
-    def _search(self, queries: Queries, n: int, n_jobs: int | None) -> list[Results]:
+    def _search(self, queries: Queries, n: int, n_jobs: int | None) -> list[SearchResults]:
         if self.model is None or self.features is None:
             return self.index.search_all(queries.texts, self.retrieval, n, n_jobs=n_jobs)
         index, threads = self.index, resolve_threads(n_jobs)
-        terms = placed_terms(index.analyser, queries.texts)
-        found = index.collection.search(
-            [one.terms for one in terms], self.retrieval, self.candidates, index.weights, n_threads=threads
+        terms = positioned_terms(index.analyser, queries.texts)
+        lists = index.snapshot.search(
+            [query.terms for query in terms], self.retrieval, self.candidates, index.weights, n_threads=threads
         )
-        if not any(map(len, found)):
-            return found
-        documents = self.features.documents_of_terms(index, queries, terms, found, n_jobs=n_jobs)
+        if not any(map(len, lists)):
+            return lists
+        documents = self.features.documents_of_terms(index, queries, terms, lists, n_jobs=n_jobs)
         scores = self.model.predict(_only_known(documents, self.model), n_jobs=n_jobs)
-        return _ranked(found, scores, n)
+        return _ranked(lists, scores, n)
 
     def _importance(self, terms: Sequence[str]) -> dict[str, float]:
         """Return the idf of each term, in the field where most documents have it."""
-        most = self.index.collection.statistics(self.index.fields, terms).document_frequency.max(axis=0)
+        most = self.index.snapshot.statistics(self.index.fields, terms).document_frequency.max(axis=0)
         idf = np.log1p(len(self.index) / np.maximum(most, 1))
         return dict(zip(terms, idf.tolist(), strict=True))
 
@@ -211,16 +215,16 @@ def features_of(model: Scorer, columns: Any = None) -> FeatureSet:
     return FeatureSet(**settings_of([name for name in model.feature_names if name not in own]), columns=columns)
 
 
-def _ranked(found: Sequence[Results], scores: Doubles, n: int) -> list[Results]:
+def _ranked(lists: Sequence[SearchResults], scores: Doubles, n: int) -> list[SearchResults]:
     """Return the n best of each query by the scores of all candidates, one after another."""
-    sizes = [len(one) for one in found]
+    sizes = [len(results) for results in lists]
     groups = QueryGroups.of_sizes([size for size in sizes if size])
     order = iter(np.split(Ranking.of(scores, groups).order, groups.offsets[1:]))
     start = 0
     ranked = []
-    for one, size in zip(found, sizes, strict=True):
+    for results, size in zip(lists, sizes, strict=True):
         rows = next(order)[:n] if size else np.zeros(0, np.int64)
-        ranked.append(one.reordered(rows - start, scores[rows]))
+        ranked.append(results.reordered(rows - start, scores[rows]))
         start += size
     return ranked
 
@@ -241,8 +245,8 @@ def _only_known(documents: TextDocuments, model: Scorer) -> TextDocuments:
     wanted = model.feature_names
     if wanted is None or wanted == names:
         return documents
-    place_of = {name: place for place, name in enumerate(names)}
-    X = documents.X[:, [place_of[name] for name in wanted]]
+    column_of = {name: column for column, name in enumerate(names)}
+    X = documents.X[:, [column_of[name] for name in wanted]]
     return documents.with_features(sealed(X), tuple(wanted), ())
 
 
@@ -251,3 +255,64 @@ def _checked_scorer(model: Any) -> Scorer:
     if scorer is None:
         raise InputError(f"model must be a scorer or a fitted ranker, not {type(model).__name__}.")
     return scorer
+
+
+FORMAT_VERSION = 1
+MAGIC = b"\x89rwsearcher\r\n\x1a\n"
+NUMBERS = struct.Struct("<IQQ")
+START = len(MAGIC) + NUMBERS.size
+CHECKSUM_SIZE = hashlib.sha256().digest_size
+
+
+def write_searcher(path: Path, settings: dict[str, Any], model: Scorer | None) -> None:
+    """Write settings and model to a file, completely or not at all."""
+    header = json.dumps(settings, allow_nan=False).encode()
+    payload = b"" if model is None else encode(model)
+    size = START + len(header) + len(payload) + CHECKSUM_SIZE
+    signed = MAGIC + NUMBERS.pack(FORMAT_VERSION, size, len(header)) + header + payload
+    with write_whole(path) as file:
+        file.write(signed + hashlib.sha256(signed).digest())
+
+
+def read_searcher(path: Path) -> tuple[dict[str, Any], Scorer | None]:
+    """Return settings and model of a file; nothing in the file is executed."""
+    content = _content(path)
+    if not content.startswith(MAGIC):
+        raise InputError(f"{path} is not a searcher of rankwright.")
+    if len(content) < START + CHECKSUM_SIZE:
+        raise InputError(f"{path} is cut short: it has only {len(content)} bytes.")
+    version, size, header_size = NUMBERS.unpack_from(content, len(MAGIC))
+    if version != FORMAT_VERSION:
+        raise InputError(
+            f"{path} has format {version}, this version of rankwright reads format {FORMAT_VERSION}: "
+            "save the searcher again."
+        )
+    if len(content) < size:
+        raise InputError(f"{path} is cut short: it has {len(content)} of {size} bytes.")
+    signed = content[:-CHECKSUM_SIZE]
+    if len(content) != size or hashlib.sha256(signed).digest() != content[-CHECKSUM_SIZE:]:
+        raise InputError(f"{path} has been altered or damaged: its checksum does not match.")
+    settings = _settings(signed[START : START + header_size], path)
+    payload = signed[START + header_size :]
+    return settings, decode(payload, str(path)) if payload else None
+
+
+def _content(path: Path) -> bytes:
+    try:
+        if not path.is_file():  # reading a pipe or a device might never end
+            raise InputError(f"There is no file {path}.")
+        with path.open("rb") as file:
+            start = file.read(len(MAGIC))
+            return start + file.read() if start == MAGIC else start  # some other file may be huge
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {error.strerror or error}.") from None
+
+
+def _settings(header: bytes, path: Path) -> dict[str, Any]:
+    try:
+        settings = json.loads(header)
+    except (ValueError, RecursionError):
+        settings = None
+    if not isinstance(settings, dict):
+        raise InputError(f"{path} is damaged: its settings are not a JSON object.")
+    return settings

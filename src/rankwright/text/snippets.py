@@ -1,4 +1,4 @@
-"""Snippets: the part of a text that shows best why it was found.
+"""Snippets: the part of a document that matches the query best.
 
 Words are compared as terms, so that "ships" is marked for the query "ship" where the index has stems.
 """
@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from rankwright import _native
-from rankwright.text.analyser import Analyser, words_by
-from rankwright.text.characters import PART, SINGLE, character_kinds
+from rankwright.text.analyser import PART, SINGLE, Analyser, character_kinds, words_by
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -21,13 +20,13 @@ if TYPE_CHECKING:
     from rankwright.text.analyser import Analysis
 
 WIDTH = 200
-LONGEST_TEXT = 1 << 17  # characters of a field that are looked through
+LONGEST_TEXT = 1 << 17  # characters of a field that are searched
 MORE = "…"
-REPEATED = 0.1  # what a word counts that the window has already, as a fraction of its weight
+REPEATED = 0.1  # the weight of a repeated word, as a fraction
 ROUNDING = 1e-9  # windows that differ by less are equal
 
 
-class Place(NamedTuple):
+class WordMatch(NamedTuple):
     """A word in a text that is a term of the query: its first character, the one after its last, its term."""
 
     begin: int
@@ -90,21 +89,21 @@ def best_snippet(
     best = None
     for field, text in texts.items():
         plain = " ".join(text[:LONGEST_TEXT].split())
-        places = places_of(plain, weights.keys(), analyser)
-        window = _best_window(places, weights, width)
+        matches = matches_of(plain, weights.keys(), analyser)
+        window = _best_window(matches, weights, width)
         if plain and (best is None or window.value > best[-1].value):
-            best = field, plain, places, window
+            best = field, plain, matches, window
     return Snippet(next(iter(texts), ""), "", ()) if best is None else _snippet(*best, width)
 
 
-def places_of(text: str, terms: Iterable[str], analyser: Analysis) -> list[Place]:
+def matches_of(text: str, terms: Iterable[str], analyser: Analysis) -> list[WordMatch]:
     """Return the words of a text that are among the terms, in their order."""
     bounds = word_bounds(text)
     words = [text[begin:end] for begin, end in bounds]
     distinct = list(dict.fromkeys(words))
     term_of = dict(zip(distinct, _terms(distinct, set(terms), analyser), strict=True))
     return [
-        Place(begin, end, term)
+        WordMatch(begin, end, term)
         for (begin, end), word in zip(bounds, words, strict=True)
         if (term := term_of[word]) is not None
     ]
@@ -129,38 +128,38 @@ def _terms(words: Sequence[str], wanted: set[str], analyser: Analysis) -> list[s
         return [next((term for term in words_by(analyser, word) if term in wanted), None) for word in words]
     # Each is one word, or none if it is too long.
     read = _native.words_of([*words], analyser.characters())
-    terms = iter(analyser.terms([word for one in read for word in one]))
-    return [term if one and (term := next(terms)) in wanted else None for one in read]
+    terms = iter(analyser.terms([word for words in read for word in words]))
+    return [term if words and (term := next(terms)) in wanted else None for words in read]
 
 
-def _best_window(places: Sequence[Place], weights: Mapping[str, float], width: int) -> Window:
+def _best_window(matches: Sequence[WordMatch], weights: Mapping[str, float], width: int) -> Window:
     """Return the best window of at most `width` characters, the first of equal ones.
 
-    A window is worth the weights of its different terms, and a little for their repetitions.
+    The value of a window is the sum of the weights of its distinct terms, plus a fraction for repetitions.
     """
     best = Window(0.0, 0, 0)
     counts: Counter[str] = Counter()
     value, first = 0.0, 0
-    for place in places:
-        value += weights[place.term] * (REPEATED if counts[place.term] else 1.0)
-        counts[place.term] += 1
-        while place.end - places[first].begin > width and places[first] is not place:
-            gone = places[first].term
+    for word in matches:
+        value += weights[word.term] * (REPEATED if counts[word.term] else 1.0)
+        counts[word.term] += 1
+        while word.end - matches[first].begin > width and matches[first] is not word:
+            gone = matches[first].term
             counts[gone] -= 1
             value -= weights[gone] * (REPEATED if counts[gone] else 1.0)
             first += 1
         if value > best.value * (1 + ROUNDING):
-            best = Window(value, places[first].begin, place.end)
+            best = Window(value, matches[first].begin, word.end)
     return best
 
 
-def _snippet(field: str, text: str, places: Sequence[Place], window: Window, width: int) -> Snippet:
-    """Return the window with what surrounds it; all terms of the query in it are marked."""
+def _snippet(field: str, text: str, matches: Sequence[WordMatch], window: Window, width: int) -> Snippet:
+    """Return the window with its surroundings; all terms of the query in it are marked."""
     begin, end = _bounds(text, window.begin, window.end, width)
     start = f"{MORE} " if begin > 0 else ""
     shift = len(start) - begin
-    inside = [place for place in places if begin <= place.begin and place.end <= end]
-    marks = tuple((place.begin + shift, place.end + shift) for place in inside)
+    inside = [word for word in matches if begin <= word.begin and word.end <= end]
+    marks = tuple((word.begin + shift, word.end + shift) for word in inside)
     return Snippet(field, start + text[begin:end] + (f" {MORE}" if end < len(text) else ""), marks)
 
 

@@ -1,4 +1,4 @@
-"""Documents that know the text they stand for, so that models of retrieval can score them."""
+"""Documents with features and their text in the index, so that retrieval models can score them."""
 
 from __future__ import annotations
 
@@ -20,25 +20,24 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from rankwright.base.arrays import Doubles
-    from rankwright.text.index.snapshot import Collection
+    from rankwright.text.index.snapshot import Snapshot
     from rankwright.text.retrieval import RetrievalModel
 
 
 @dataclass(frozen=True, eq=False)
 class TextSource:
-    """Where documents come from: the index as it was then, the weights of its fields, and the terms of queries."""
+    """The source of documents: a snapshot of the index, the weights of its fields, the terms of the queries."""
 
-    collection: Collection
+    snapshot: Snapshot
     weights: Mapping[str, float]
     queries: tuple[tuple[str, ...], ...]
 
 
 @dataclass(frozen=True, eq=False)
 class TextGroups(QueryGroups):
-    """The rows of every query, and the text that each row stands for.
+    """The rows of every query, and the query and document of each row.
 
-    Scorers get features and groups, so that a model of retrieval finds here what it needs, wherever it is part of
-    another model.
+    Scorers receive features and groups, so a retrieval model can score these even as part of another model.
     """
 
     source: TextSource
@@ -53,20 +52,20 @@ class TextGroups(QueryGroups):
     def retrieval_scores(
         self, name: str, parameters: Mapping[str, Any], weights: Mapping[str, float] | None, n_threads: int
     ) -> Doubles:
-        """Return the score of each row by a model of retrieval; by default fields have the index's weights."""
+        """Return the score of each row by a retrieval model; by default fields have the weights of the index."""
         return self.scores(model_of(name, parameters), self.weights if weights is None else weights, n_threads)
 
     def scores(self, model: RetrievalModel, weights: Mapping[str, float], n_threads: int) -> Doubles:
-        """Return the score of each row by a model of retrieval, as `Index.search` gives it."""
+        """Return the score of each row by a retrieval model, as `Index.search` does."""
         rows = [*self]
         queries = [self._terms_of(mine) for mine in rows]
         documents = [self.document_numbers[mine] for mine in rows]
         scores = np.empty(self.n_rows)
-        scores[self.rows] = self.source.collection.score(queries, documents, model, weights, n_threads=n_threads)
+        scores[self.rows] = self.source.snapshot.score(queries, documents, model, weights, n_threads=n_threads)
         return scores
 
     def _terms_of(self, rows: NDArray[np.int64]) -> tuple[str, ...]:
-        """Return the terms of the query of these rows; documents that were joined may disagree."""
+        """Return the terms of the query of some rows; joined documents may disagree about them."""
         numbers = self.query_numbers[rows]
         terms = self.source.queries[numbers[0]]
         if any(self.source.queries[other] != terms for other in np.unique(numbers[numbers != numbers[0]])):
@@ -76,9 +75,9 @@ class TextGroups(QueryGroups):
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)
 class TextDocuments(Documents):
-    """Documents with features, as `FeatureSet.documents` makes them; subsets keep the text they stand for.
+    """Documents with features, as `FeatureSet.documents` returns them; subsets keep their text.
 
-    A plain value as `Documents` is: pickled, it remembers the files of the index, which must still be there.
+    A pickle holds the paths of the index's files, which must still exist when it is loaded.
     """
 
     source: TextSource
@@ -93,7 +92,7 @@ class TextDocuments(Documents):
         query_numbers: NDArray[np.int64],
         document_numbers: NDArray[np.int64],
     ) -> Self:
-        """Return documents with the text that they stand for: of each row, the query and the document."""
+        """Return documents with their text: the query and the document of each row."""
         made = object.__new__(cls)
         for name, value in documents.__getstate__().items():
             made._set(name, value)
@@ -117,15 +116,15 @@ class TextDocuments(Documents):
     def _as_joined(self, joined: Any, parts: Sequence[Documents]) -> Any:
         """Return joined documents with their text, if all parts are of the same index."""
         texts = [part for part in parts if isinstance(part, TextDocuments)]
-        if len(texts) < len(parts) or any(one.source.collection is not self.source.collection for one in texts):
+        if len(texts) < len(parts) or any(part.source.snapshot is not self.source.snapshot for part in texts):
             return joined
-        starts = np.cumsum([0, *(len(one.source.queries) for one in texts)])
-        numbers = [one.query_numbers + start for one, start in zip(texts, starts, strict=False)]
-        source = replace(self.source, queries=tuple(terms for one in texts for terms in one.source.queries))
-        documents = [one.document_numbers for one in texts]
+        starts = np.cumsum([0, *(len(part.source.queries) for part in texts)])
+        numbers = [part.query_numbers + start for part, start in zip(texts, starts, strict=False)]
+        source = replace(self.source, queries=tuple(terms for part in texts for terms in part.source.queries))
+        documents = [part.document_numbers for part in texts]
         return type(self).of(joined, source, np.concatenate(numbers), np.concatenate(documents))
 
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)
 class TextRankingData(TextDocuments, RankingData):
-    """Judged documents with features, as `FeatureSet.judged` makes them; subsets keep the text they stand for."""
+    """Judged documents with features, as `FeatureSet.judged` returns them; subsets keep their text."""

@@ -129,7 +129,7 @@ def test_a_damaged_index_is_one_sentence(refuse, index):
     segment.write_bytes(whole[: len(whole) // 2])
     assert "is cut short: build the index again." in refuse("search", "--index", index.path, "wing")
     (whole_copy := segment.with_name("whole")).write_bytes(whole)
-    place = ArrayFile(whole_copy)._entries["1.documents"].place
+    place = ArrayFile(whole_copy)._entries["1.documents"].offset
     segment.write_bytes(whole[:place] + b"\xfe" * 4 + whole[place + 4 :])
     message = "The index is damaged: the postings of a term are out of range."
     assert message in refuse("search", "--index", index.path, "31m")  # the first term
@@ -146,7 +146,7 @@ def test_a_damaged_index_is_one_sentence(refuse, index):
         (["--index", "INDEX", "wing", "--out", "run.txt"], "--out is for the run of --queries."),
         (
             ["--index", "INDEX", "wing", "--retrieval", "tfidf"],
-            "--retrieval tfidf: There is no model of retrieval 'tfidf'",
+            "--retrieval tfidf: There is no retrieval model 'tfidf'",
         ),
         (
             ["--index", "INDEX", "wing", "--retrieval", "bm25:k2=1"],

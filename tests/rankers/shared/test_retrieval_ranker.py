@@ -40,7 +40,7 @@ def planted(index, model, weights=None, n_queries=30):
     """Return data whose labels are the ranks that a model gives."""
     rng = np.random.default_rng(11)
     queries = {f"q{n}": " ".join(f"w{k}" for k in rng.choice(40, 4, replace=False)) for n in range(n_queries)}
-    ids = [index.collection.id_of(number) for number in range(len(index))]
+    ids = [index.snapshot.id_of(number) for number in range(len(index))]
     lists = {query: rng.permutation(ids)[:60].tolist() for query in queries}
     found = FeatureSet(["length", "tf"]).documents(index, queries, lists)
     scores = found.groups.scores(model, index.weights if weights is None else weights, 1)
@@ -196,7 +196,7 @@ def test_scorers_check_what_they_are_made_of(changes, message):
 def test_unknown_models_and_fields_are_refused_when_text_is_scored(index):
     data = planted(index, BM25(), n_queries=2)
     for parts, message in (
-        (("bm26", {}, {"body": 1.0}), "no model of retrieval 'bm26'"),
+        (("bm26", {}, {"body": 1.0}), "no retrieval model 'bm26'"),
         (("bm25", {"mu": 1.0}, {"body": 1.0}), "has the parameters k1, b, method"),
         (("bm25", {"k1": -1.0}, {"body": 1.0}), "k1 must be"),
         (("bm25", {}, {"abstract": 1.0}), "no field 'abstract'"),

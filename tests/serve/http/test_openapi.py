@@ -11,7 +11,7 @@ from properties import examples
 from serve.asking import X, client
 
 pytest.importorskip("uvicorn", reason="rankwright[serve] is not installed")
-from rankwright.serve.http.routes import ROUTES
+from rankwright.serve.http.application import ROUTES
 
 schemathesis = pytest.importorskip("schemathesis", reason="schemathesis is not installed")
 jsonschema = pytest.importorskip("jsonschema")

@@ -13,7 +13,7 @@ from properties import examples
 from serve.asking import NPY, X, client, matrix
 
 pytest.importorskip("uvicorn", reason="rankwright[serve] is not installed")
-from rankwright.serve.http.json_sizes import has_more_lists
+from rankwright.serve.http.request_bodies import has_more_lists
 
 ROWS = X.astype(float).tolist()
 DEEP = b'{"features": ' + b"[" * 20_000
@@ -32,8 +32,8 @@ def resized(shape):
         (b"{", 400, "not JSON"),
         (b'{"features": [[1, NaN, 2, 3]]}', 400, "a missing value is null, not NaN"),
         (b'{"features": [[1, Infinity, 2, 3]]}', 400, "not JSON"),
-        (b'{"features": [["\xff"]]}', 400, "not JSON|not as it should be"),
-        (DEEP, 400, "not JSON|not as it should be"),
+        (b'{"features": [["\xff"]]}', 400, "not JSON|invalid"),
+        (DEEP, 400, "not JSON|invalid"),
         (b"[]", 400, "Expected `object`"),
         (b"{}", 400, "missing required field `features`"),
         (b'{"features": [[1, 2, 3, "4"]]}', 400, r"got `str` - at `\$.features\[...\]\[...\]`|at `\$.features"),
@@ -127,7 +127,7 @@ def test_a_bad_matrix_is_refused(asked, body, words):
         ("POST", "/rank", {"content-encoding": "gzip"}, 415, "Compressed"),
         ("POST", "/rank?x=1", {}, 400, "no parameter 'x'"),
         ("POST", "/rank?top=1&top=2", {}, 400, "twice"),
-        ("POST", "/rank?top=many", {"content-type": NPY}, 400, "Expected `float`|not as it should be"),
+        ("POST", "/rank?top=many", {"content-type": NPY}, 400, "Expected `float`|invalid"),
         ("GET", "/models?a=%FF", {}, 400, "cannot be read"),
         ("GET", "/models?verbose=1", {}, 400, "no parameter"),
     ],
@@ -260,7 +260,7 @@ def test_our_own_mistake_is_500_and_logged_without_contents(folder, monkeypatch,
 
     monkeypatch.setattr(asked.service, "scores", fail)
     answer = asked.post("/score", {"features": ROWS})
-    assert (answer.status, answer.error) == (500, "The service failed; its log has the place.")
+    assert (answer.status, answer.error) == (500, "The service failed; its log says where.")
     lines = capsys.readouterr().err
     assert '"error":"RuntimeError at ' in lines
     assert "secret" not in lines

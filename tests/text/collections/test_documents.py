@@ -212,7 +212,7 @@ BROKEN = [
         "docs.jsonl",
         '{"text": "a"}\n',
         {},
-        r"line 1: no id: expected a field 'id', .* or 'pid', found 'text'; pass id=",
+        r"line 1: no id: expected a field 'id', .* or 'pid', found 'text'; pass id",
     ),
     ("docs.jsonl", '{"id": 1.5, "text": "a"}\n', {}, "line 1: the id in 'id' must be text or an integer, not 1.5"),
     ("docs.jsonl", '{"id": true, "text": "a"}\n', {}, "line 1: the id in 'id' must be text or an integer"),

@@ -157,7 +157,7 @@ def test_damaged_postings_never_read_out_of_bounds(index, name):
     entry = ArrayFile(path)._entries[f"0.{name}"]
     content = bytearray(path.read_bytes())
     size = int(np.prod(entry.shape)) * np.dtype(entry.dtype).itemsize
-    content[entry.place : entry.place + size] = b"\xfe" * size
+    content[entry.offset : entry.offset + size] = b"\xfe" * size
     path.write_bytes(content)
     opened = Index.open(index.path)
     lists = {"q": ["d0", "d1", "d2"]}
@@ -184,7 +184,7 @@ def test_vocabularies_are_stored(tmp_path_factory, first, second, removed):
     for merged in (False, True):
         if merged:
             index.merge()
-        for segment in Index.open(index.path).collection.segments:
+        for segment in Index.open(index.path).snapshot.segments:
             for fields in ((0,), (1,), (0, 1), (1, 0)):
                 stored = segment.vocabulary(fields)
                 computed = segments.joint_vocabulary([segment.fields[number] for number in fields])
@@ -194,7 +194,7 @@ def test_vocabularies_are_stored(tmp_path_factory, first, second, removed):
 
 def test_some_fields_together_have_vocabularies_too(tmp_path):
     made = [Text("a", {"x": "ship", "y": "sea ship", "z": "bay"})]
-    (segment,) = Index.build(made, tmp_path / "i", analyser=PLAIN).collection.segments
+    (segment,) = Index.build(made, tmp_path / "i", analyser=PLAIN).snapshot.segments
     assert segment.vocabulary((0, 1)).distinct.tolist() == [2]
     assert segment.vocabulary((0, 1, 2)).distinct.tolist() == [3]
 
@@ -205,7 +205,7 @@ def test_damaged_vocabularies_are_noticed(index, name, byte):
     path = segment_file(index)
     entry = ArrayFile(path)._entries[f"0.{name}"]
     content = bytearray(path.read_bytes())
-    content[entry.place : entry.place + 12] = byte * 12
+    content[entry.offset : entry.offset + 12] = byte * 12
     path.write_bytes(content)
     opened = Index.open(index.path)
     assert len(opened.search("ship sea bay")) == 2
@@ -349,7 +349,7 @@ def test_statistics_of_words_may_be_started_anew_by_any_thread(tmp_path, monkeyp
     words = [f"w{number}" for number in range(40)]
     index = Index.build(texts(words), tmp_path / "i", analyser=PLAIN)
     monkeypatch.setattr(scopes, "MOST_WORDS", 10)
-    known = index.collection.scopes(["body"])
+    known = index.snapshot.scopes(["body"])
     with ThreadPoolExecutor(4) as pool:
         lists = [words[start : start + 8] for start in range(32)] * 20
         counts = [*pool.map(lambda some: [int(word.documents[0]) for word in known.words(some)], lists)]
@@ -380,3 +380,11 @@ def test_many_segments_are_merged_in_stages(tmp_path, monkeypatch):
     with pytest.raises(ZeroDivisionError):
         staged.merge()
     assert {path.name for path in staged.path.glob("*.segment")} == before
+
+
+def test_without_file_locks_an_index_is_searched_but_not_changed(tmp_path, monkeypatch):
+    index = Index.build([Text("a", {"body": "ship"})], tmp_path / "i", analyser=PLAIN)
+    monkeypatch.setattr("rankwright.text.index.manifest.fcntl", None)
+    assert Index.open(index.path, analyser=PLAIN).search("ship").ids == ["a"]
+    with pytest.raises(rw.InputError, match="needs file locks"):
+        index.remove(["a"])

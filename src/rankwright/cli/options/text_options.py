@@ -218,7 +218,7 @@ class CandidateOptions:
 
 def listed_names(path: Path) -> list[str]:
     """Return the lines of a file, stripped, without empty ones."""
-    from rankwright.text.collections.formats.lines import read_lines
+    from rankwright.text.collections.formats.records import read_lines
 
     return [name for _, line in read_lines(path, "utf-8") if (name := line.strip())]
 

@@ -12,10 +12,9 @@ from rankwright.models.linear import LinearScorer
 from rankwright.models.model_file import MAGIC
 from rankwright.models.query_features import QueryFeatureScorer
 from rankwright.models.trees import TreeEnsemble
-from rankwright.text.index import summary
-from rankwright.text.index.index import Index
+from rankwright.text.index.index import Index, analyser_facts, summary_of
+from rankwright.text.searcher import MAGIC as SEARCHER
 from rankwright.text.searcher import Searcher
-from rankwright.text.searcher_files import MAGIC as SEARCHER
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -50,7 +49,7 @@ def _start(file: Path) -> bytes:
 def index_facts(folder: Path) -> dict[str, Any]:
     """Return the facts of a text index."""
     index = Index.open(folder)
-    return {"kind": "text index", **summary.index_facts(index), "analyser": summary.analyser_facts(index)}
+    return {"kind": "text index", **summary_of(index).to_dict(), "analyser": analyser_facts(index)}
 
 
 def searcher_facts(file: Path) -> dict[str, Any]:

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import rankwright as rw
 from rankwright.cli.options.declaring import REQUIRED, option
 from rankwright.cli.options.shared_options import JOBS, JSON, checked_output
 from rankwright.cli.options.text_options import INDEX, CandidateOptions, QueryOptions
 from rankwright.cli.output.console import describe, note, say, show_json
-
-if TYPE_CHECKING:
-    from rankwright.text.features.judged_features import JudgedFeatures
 
 
 def features(
@@ -52,34 +49,13 @@ def features(
         documents = judged.data
     write_documents(documents, out)
     if json:
-        facts = {} if judged is None else judged_facts(judged)
+        facts = {} if judged is None else judged.to_dict()
         show_json(facts | {"out": str(out), "documents": len(documents), "feature_names": documents.feature_names})
         return
     if judged is not None:
         say(str(judged))
         asking.hint(asked, judged.coverage)
     note(f"wrote {out}: {describe(documents)}")
-
-
-def judged_facts(judged: JudgedFeatures) -> dict[str, Any]:
-    """Return what is to be known of judged documents, for JSON."""
-    coverage = judged.coverage
-    return {
-        "queries": judged.n_queries,
-        "recall": judged.recall,
-        "relevant": judged.n_relevant,
-        "relevant_found": judged.n_relevant_found,
-        "candidates": judged.n_candidates,
-        "unjudged_candidates": judged.n_unjudged,
-        "unjudged": judged.unjudged,
-        "judged_added": judged.n_added,
-        "judgements": coverage.n_judgements,
-        "judgements_left_out": coverage.n_unknown,
-        "unknown_queries": [*coverage.unknown_queries],
-        "unknown_documents": [*coverage.unknown_documents],
-        "queries_without_judgements": [*coverage.queries_without_judgements],
-        "queries_without_words": [*judged.queries_without_words],
-    }
 
 
 def _names(text: str | None) -> Any:

@@ -139,9 +139,9 @@ def _change(
 
 
 def _show(index: Index, counts: Counts, removed: list[str], seconds: float, *, as_json: bool) -> None:
-    from rankwright.text.index.summary import index_facts
+    from rankwright.text.index.index import summary_of
 
-    facts: dict[str, Any] = {"index": str(index.path), **index_facts(index)}
+    facts: dict[str, Any] = {"index": str(index.path), **summary_of(index).to_dict()}
     if counts.read:
         facts |= {"documents_read": counts.read, "empty_documents": counts.empty}
     if counts.skip_duplicates:

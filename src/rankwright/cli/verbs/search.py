@@ -17,7 +17,7 @@ from rankwright.cli.verbs.predict import run_lists
 
 if TYPE_CHECKING:
     from rankwright.text.collections.queries import Queries
-    from rankwright.text.index.search_results import Results
+    from rankwright.text.index.snapshot import SearchResults
     from rankwright.text.searcher import Searcher
 
 HEADING = 100  # characters
@@ -157,7 +157,7 @@ def _show(searcher: Searcher, query: str, n: int, *, snippets: bool, as_json: bo
         note("Nothing was found: no document has a word of the query.")
 
 
-def _records(results: Results, parts: Any) -> list[dict[str, Any]]:
+def _records(results: SearchResults, parts: Any) -> list[dict[str, Any]]:
     records: list[dict[str, Any]] = [
         {"rank": rank, "document": name, "score": score} for rank, (name, score) in enumerate(results, start=1)
     ]

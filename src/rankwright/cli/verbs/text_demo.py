@@ -15,7 +15,6 @@ from rankwright.cli.options.shared_options import JOBS, JSON, checked_output, th
 from rankwright.cli.options.text_options import CandidateOptions, DocumentOptions, QueryOptions, WordOptions
 from rankwright.cli.output.console import describe, note, say, show
 from rankwright.cli.output.fits import fit_with_progress, several_fits
-from rankwright.cli.verbs.features import judged_facts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -161,7 +160,7 @@ def _show(
     comparison: SystemComparison, judged: JudgedFeatures, written: dict[str, Any], best: str, *, as_json: bool
 ) -> None:
     if as_json:
-        show(comparison, json=True, best=best, judged=judged_facts(judged), **written)
+        show(comparison, json=True, best=best, judged=judged.to_dict(), **written)
         return
     show(comparison, json=False)
     for what, path in written.items():

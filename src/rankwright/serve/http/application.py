@@ -1,31 +1,154 @@
-"""The application that a request enters: who may ask, which route answers, what is said if it goes wrong.
+"""The ASGI application and its routes: checks the token, finds the handler, answers errors, logs each request.
 
-It is plain ASGI. A framework would take as long for a request as scoring 100 documents does: see
-`benchmarks/serving.py`.
+There is no framework: for each request it would take as long as scoring 100 documents (`benchmarks/serving.py`).
 """
 
 from __future__ import annotations
 
 import asyncio
 import time
+from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from rankwright.base.errors import InputError
-from rankwright.serve.http import prometheus as instruments
-from rankwright.serve.http.exchange import CLOSE, Exchange, Response
+from rankwright.serve.http import health, prometheus
+from rankwright.serve.http.exchange import CLOSE, DisconnectedError, Exchange, RefusalError, Response
 from rankwright.serve.http.logs import log
-from rankwright.serve.http.refusals import DisconnectedError, RefusalError
-from rankwright.serve.http.routes import Routes
+from rankwright.serve.protocols import messages, mlflow, rank, search
+from rankwright.serve.protocols import open_inference as v2
 from rankwright.serve.protocols.messages import Error
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Sequence
 
     from rankwright.serve.service import Service
 
 UNKNOWN = "unknown"
-GONE = 499  # what others log for a client that has gone; it is never sent
-HARMLESS = ((b"x-content-type-options", b"nosniff"), (b"cache-control", b"no-store"))
+GONE = 499  # logged for a client that has disconnected, as other servers do; never sent
+SECURITY_HEADERS = ((b"x-content-type-options", b"nosniff"), (b"cache-control", b"no-store"))
+
+
+RANKING, INFERENCE, MLFLOW = "Ranking", "Open Inference Protocol", "MLflow"
+INTERLEAVING, SEARCHING, STATUS = "Interleaving", "Search", "Status"
+
+
+@dataclass(frozen=True)
+class Route:
+    """A method and a path with their handler; segments of the path in braces are arguments.
+
+    `parameters` are those of the query string; a public route needs no token; `takes_matrix` and `gives_matrix`
+    say whether bodies may be in numpy's format.
+    """
+
+    method: str
+    path: str
+    handler: Callable[..., Awaitable[Response]]
+    answer: type[Any] | None
+    tag: str
+    summary: str
+    request: type[Any] | None = None
+    parameters: tuple[str, ...] = ()
+    public: bool = False
+    takes_matrix: bool = False
+    gives_matrix: bool = False
+
+    @cached_property
+    def segments(self) -> tuple[str, ...]:
+        """The segments of the path."""
+        return tuple(self.path.split("/"))
+
+    def arguments(self, segments: Sequence[str]) -> dict[str, str] | None:
+        """Return the arguments in a path; None if the path is not of this route."""
+        if len(segments) != len(self.segments):
+            return None
+        arguments = {}
+        for given, own in zip(segments, self.segments, strict=True):
+            if own.startswith("{") and given:
+                arguments[own[1:-1]] = given
+            elif given != own:
+                return None
+        return arguments
+
+
+def _get(path: str, handler: Any, answer: type[Any] | None, tag: str, summary: str, **parts: Any) -> Route:
+    return Route("GET", path, handler, answer, tag, summary, **parts)
+
+
+def _post(path: str, handler: Any, messages: tuple[Any, Any], tag: str, summary: str, **parts: Any) -> Route:
+    request, answer = messages
+    return Route("POST", path, handler, answer, tag, summary, request, **parts)
+
+
+RANK = (messages.RankRequest, messages.RankResponse)
+SCORE = (messages.ScoreRequest, messages.ScoreResponse)
+EXPLAIN = (messages.ExplainRequest, messages.ExplainResponse)
+CLICKS = (messages.ClickRequest, messages.ClickResponse)
+SEARCH = (messages.SearchRequest, messages.SearchResponse)
+INFER = (v2.InferRequest, v2.InferResponse)
+INVOKE = (mlflow.Invocation, mlflow.Predictions)
+MODEL, VERSION = "/v2/models/{model}", "/v2/models/{model}/versions/{version}"
+AFTER_RANK = {"parameters": ("model", "version", "top"), "takes_matrix": True}
+AFTER_SCORE = {"parameters": ("model", "version"), "takes_matrix": True}
+WORDS = ("q", "n", "snippets", "model", "version")
+IS_ALIVE, IS_READY = "Whether the service is alive", "Whether it takes requests"
+ROUTES = (
+    _post("/rank", rank.rank, RANK, RANKING, "Rank documents, best first", gives_matrix=True, **AFTER_RANK),
+    _post("/score", rank.score, SCORE, RANKING, "Score documents, in order", gives_matrix=True, **AFTER_SCORE),
+    _post("/explain", rank.explain, EXPLAIN, RANKING, "Explain scores by features", **AFTER_RANK),
+    _get("/models", health.models, messages.ModelsResponse, RANKING, "The models in service"),
+    _post("/clicks", rank.clicks, CLICKS, INTERLEAVING, "Report the clicks on an impression"),
+    _get("/interleaving", rank.standings, messages.CreditsResponse, INTERLEAVING, "The credits so far"),
+    _get("/search", search.search_by_address, SEARCH[1], SEARCHING, "Search, by address", parameters=WORDS),
+    _post("/search", search.search, SEARCH, SEARCHING, "Search"),
+    _get("/v2", v2.server, v2.ServerMetadata, INFERENCE, "The service"),
+    _get("/v2/health/live", v2.live, v2.ServerLive, INFERENCE, IS_ALIVE, public=True),
+    _get("/v2/health/ready", v2.ready, v2.ServerReady, INFERENCE, IS_READY, public=True),
+    _get(MODEL, v2.metadata, v2.ModelMetadata, INFERENCE, "Inputs and outputs of a model"),
+    _get(VERSION, v2.metadata, v2.ModelMetadata, INFERENCE, "Inputs and outputs of a version"),
+    _get(f"{MODEL}/ready", v2.model_ready, v2.ModelReady, INFERENCE, "Whether a model is there"),
+    _get(f"{VERSION}/ready", v2.model_ready, v2.ModelReady, INFERENCE, "Whether a version is there"),
+    _post(f"{MODEL}/infer", v2.infer, INFER, INFERENCE, "Score documents with a model"),
+    _post(f"{VERSION}/infer", v2.infer, INFER, INFERENCE, "Score documents with a version"),
+    _post("/invocations", mlflow.invocations, INVOKE, MLFLOW, "Score documents with the first model"),
+    _get("/ping", health.ready, messages.Health, MLFLOW, IS_READY, public=True),
+    _get("/health/live", health.live, messages.Health, STATUS, IS_ALIVE, public=True),
+    _get("/health/ready", health.ready, messages.Health, STATUS, IS_READY, public=True),
+    _get("/metrics", health.metrics, None, STATUS, "Values for Prometheus"),
+    _get("/openapi.json", health.openapi, None, STATUS, "This description, for programs"),
+    _get("/", health.page, None, STATUS, "This description, for people"),
+)
+
+
+class Routes:
+    """Finds the route of a request."""
+
+    def __init__(self, *, with_search: bool) -> None:
+        self.all = tuple(route for route in ROUTES if with_search or route.tag != SEARCHING)
+        self._plain = {(route.method, route.path): route for route in self.all if "{" not in route.path}
+        self._others = tuple(route for route in self.all if "{" in route.path)
+
+    def find(self, method: str, path: str) -> tuple[Route, dict[str, str]]:
+        """Return a route and the arguments in the path."""
+        method = "GET" if method == "HEAD" else method
+        plain = self._plain.get((method, path))
+        if plain is not None:
+            return plain, {}
+        matching = self._matching(path)
+        for route, arguments in matching:
+            if route.method == method:
+                return route, arguments
+        allowed = {route.method for route, _ in matching}
+        allowed |= {known_method for known_method, known_path in self._plain if known_path == path}
+        if not allowed:
+            raise RefusalError(404, "There is nothing at this address; GET / shows what there is.")
+        allow = ", ".join(sorted(allowed | ({"HEAD"} if "GET" in allowed else set())))
+        raise RefusalError(405, f"This address takes {allow}.", headers=((b"allow", allow.encode()),))
+
+    def _matching(self, path: str) -> list[tuple[Route, dict[str, str]]]:
+        segments = path.split("/")
+        tried = ((route, route.arguments(segments)) for route in self._others)
+        return [(route, arguments) for route, arguments in tried if arguments is not None]
 
 
 class Application:
@@ -34,8 +157,8 @@ class Application:
     def __init__(self, service: Service) -> None:
         self._service = service
         self._settings = service.settings
-        self._routes = Routes(search=service.search is not None)
-        self._public = frozenset(one.path for one in self._routes.all if one.public)
+        self._routes = Routes(with_search=service.search is not None)
+        self._public = frozenset(route.path for route in self._routes.all if route.public)
 
     async def __call__(
         self, scope: Any, receive: Callable[..., Any], send: Callable[..., Awaitable[None]]
@@ -43,7 +166,7 @@ class Application:
         """Answer one request."""
         start = time.perf_counter()
         exchange = Exchange(scope, receive, self._settings.max_body)
-        with instruments.in_flight.track_inprogress():
+        with prometheus.in_flight.track_inprogress():
             route, response = await self._response(exchange)
             if response is not None:
                 await self._send(send, exchange, response)
@@ -52,7 +175,7 @@ class Application:
             await self._service.in_background(response.afterwards)
 
     async def _response(self, exchange: Exchange) -> tuple[str, Response | None]:
-        """Return the name of the route and the response; None if the client has gone."""
+        """Return the name of the route and the response; None if the client has disconnected."""
         name = UNKNOWN
         try:
             self._require_token(exchange)
@@ -68,9 +191,9 @@ class Application:
             return name, None
         except TimeoutError:
             return name, self._late(exchange)
-        except Exception as error:  # a mistake of ours, which must not end the service
-            log("failure", level="error", request=exchange.id, route=name, error=_place(error))
-            return name, _error(exchange, 500, "The service failed; its log has the place.")
+        except Exception as error:  # a bug of ours must not end the service
+            log("failure", level="error", request=exchange.id, route=name, error=_origin(error))
+            return name, _error(exchange, 500, "The service failed; its log says where.")
 
     def _require_token(self, exchange: Exchange) -> None:
         tokens = self._service.tokens
@@ -91,7 +214,7 @@ class Application:
             (b"content-type", response.media_type.encode()),
             (b"content-length", str(len(response.body)).encode()),
             (b"x-request-id", exchange.id.encode()),
-            *HARMLESS,
+            *SECURITY_HEADERS,
             *response.headers,
         ]
         if self._service.is_draining and CLOSE not in response.headers:
@@ -100,8 +223,8 @@ class Application:
         await send({"type": "http.response.body", "body": response.body})
 
     def _record(self, exchange: Exchange, route: str, status: int, seconds: float) -> None:
-        instruments.requests_by(route, str(status)).inc()
-        instruments.seconds_by(route).observe(seconds)
+        prometheus.requests_by(route, str(status)).inc()
+        prometheus.seconds_by(route).observe(seconds)
         if not self._settings.log_requests and status < 400:
             return
         log(
@@ -112,7 +235,7 @@ class Application:
             status=status,
             ms=round(seconds * 1e3, 3),
             bytes=exchange.size,
-            model=None if exchange.model is None else exchange.model.source.reference,
+            model=exchange.model,
             documents=exchange.n_documents,
         )
 
@@ -123,7 +246,7 @@ def _error(
     return Response.json(Error(sentence, exchange.id), status, headers=headers)
 
 
-def _place(error: Exception) -> str:
+def _origin(error: Exception) -> str:
     """Return the kind of an error and where it happened, without its message, which may hold a document."""
     trace = error.__traceback__
     while trace is not None and trace.tb_next is not None:

@@ -1,4 +1,4 @@
-"""One request and its response, over ASGI."""
+"""One request and its response, or its refusal, over ASGI."""
 
 from __future__ import annotations
 
@@ -6,27 +6,54 @@ import re
 from dataclasses import dataclass
 from functools import cached_property
 from random import getrandbits
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from urllib.parse import parse_qsl
 
 import msgspec
 
-from rankwright.serve.http.refusals import DisconnectedError, RefusalError
-
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
-
-    from rankwright.serve.models.loaded_models import ServedModel
 
 JSON = "application/json"
 REQUEST_ID = re.compile(rb"[A-Za-z0-9._:-]{1,128}")
 CLOSE = (b"connection", b"close")
+T = TypeVar("T")
 _encode = msgspec.json.Encoder().encode
+
+
+class RefusalError(Exception):
+    """A refused request: an HTTP status, and one sentence for the client."""
+
+    def __init__(self, status: int, sentence: str, *, headers: tuple[tuple[bytes, bytes], ...] = ()) -> None:
+        super().__init__(sentence)
+        self.status = status
+        self.sentence = sentence
+        self.headers = headers
+
+
+class DisconnectedError(Exception):
+    """The client disconnected before its request was complete."""
+
+
+class Decoder(Generic[T]):
+    """Decodes JSON of one type; an invalid body is refused."""
+
+    def __init__(self, kind: type[T]) -> None:
+        self.kind = kind
+        self._decode = msgspec.json.Decoder(kind).decode
+
+    def __call__(self, body: bytes) -> T:
+        try:
+            return self._decode(body)
+        except msgspec.ValidationError as error:
+            raise RefusalError(400, f"The body is invalid: {error}.") from None
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+            raise RefusalError(400, f"The body is not JSON: {error}; a missing value is null, not NaN.") from None
 
 
 @dataclass(frozen=True)
 class Response:
-    """What is sent back; `afterwards` is called once it was sent."""
+    """A response; `afterwards` is called when it has been sent."""
 
     body: bytes
     status: int = 200
@@ -41,7 +68,7 @@ class Response:
 
 
 class Exchange:
-    """A request as it arrives. What is known about it is collected here for the log."""
+    """A request as it arrives, and the facts about it that are logged."""
 
     def __init__(self, scope: Any, receive: Callable[[], Awaitable[Any]], max_body: int) -> None:
         self.method: str = scope["method"]
@@ -49,7 +76,7 @@ class Exchange:
         self.headers: dict[bytes, bytes] = dict(scope["headers"])
         self.id = self._request_id()
         self.is_reading = False
-        self.model: ServedModel | None = None
+        self.model: str | None = None
         self.n_documents: int | None = None
         self.size = 0
         self._query: bytes = scope["query_string"]
@@ -61,35 +88,35 @@ class Exchange:
         return given.decode() if REQUEST_ID.fullmatch(given) else f"{getrandbits(64):016x}"
 
     def query(self, *known: str) -> dict[str, str]:
-        """Return the parameters after `?`, each at most once and only those that are known."""
+        """Return the parameters of the query string; unknown and repeated ones are refused."""
         if not self._query:
             return {}
         try:
             pairs = parse_qsl(self._query.decode(), keep_blank_values=True, errors="strict", max_num_fields=20)
         except ValueError:
             raise RefusalError(400, "The parameters after ? cannot be read.") from None
-        found = dict(pairs)
-        if len(found) < len(pairs):
+        parameters = dict(pairs)
+        if len(parameters) < len(pairs):
             raise RefusalError(400, "A parameter after ? is given twice.")
-        for name in found:
+        for name in parameters:
             if name not in known:
                 raise RefusalError(
                     400, f"There is no parameter {name[:60]!r}; known are {', '.join(known) or 'none'}."
                 )
-        return found
+        return parameters
 
     @cached_property
     def media_type(self) -> str:
-        """The type of the body, without its parameters; JSON if none is given."""
+        """The media type of the body without its parameters; JSON by default."""
         given = self.headers.get(b"content-type", b"").decode("latin-1")
         return given.partition(";")[0].strip().lower() or JSON
 
     def accepts(self, media_type: str) -> bool:
-        """Return whether the client asked for this type by name."""
+        """Return whether the header `Accept` names a media type."""
         return media_type.encode() in self.headers.get(b"accept", b"").lower()
 
     async def body(self) -> bytes:
-        """Return the body; refuse it if it is too long, before or while it arrives."""
+        """Return the body; a body that is too long is refused, before or while it arrives."""
         if b"content-encoding" in self.headers:
             raise RefusalError(415, "Compressed bodies are not read.")
         self.is_reading = True
@@ -116,7 +143,7 @@ class Exchange:
         return part, message.get("more_body", False)
 
     async def _refuse_body(self, *, more: bool) -> None:
-        """Refuse the body after its end: many clients read the answer only when they have sent everything."""
+        """Refuse the body once it has arrived: many clients read no answer before they have sent everything."""
         waits = not self.size and self.headers.get(b"expect", b"").lower() == b"100-continue"
         while more and not waits:
             _, more = await self._part()

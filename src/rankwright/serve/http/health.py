@@ -1,13 +1,12 @@
-"""Routes that say how the service is, and what it has."""
+"""Health, metrics and model routes."""
 
 from __future__ import annotations
 
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from rankwright.serve.http import prometheus as instruments
-from rankwright.serve.http.exchange import Response
-from rankwright.serve.http.refusals import RefusalError
+from rankwright.serve.http import prometheus
+from rankwright.serve.http.exchange import RefusalError, Response
 from rankwright.serve.protocols.messages import Health, ModelFacts, ModelsResponse
 
 if TYPE_CHECKING:
@@ -24,13 +23,13 @@ METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
 
 async def live(_service: Service, exchange: Exchange) -> Response:
-    """Say that the process answers."""
+    """Answer that the process is alive."""
     exchange.query()
     return Response.json(Health("live"))
 
 
 async def ready(service: Service, exchange: Exchange) -> Response:
-    """Say whether new requests should be sent here."""
+    """Answer whether the service takes requests: not during a graceful shutdown."""
     exchange.query()
     if service.is_draining:
         raise RefusalError(503, "The service is stopping.")
@@ -38,15 +37,15 @@ async def ready(service: Service, exchange: Exchange) -> Response:
 
 
 async def metrics(service: Service, exchange: Exchange) -> Response:
-    """Return the values that Prometheus collects."""
+    """Return the metrics for Prometheus."""
     exchange.query()
-    return Response(await service.in_thread(instruments.exposition), media_type=METRICS_TYPE)
+    return Response(await service.in_thread(prometheus.exposition), media_type=METRICS_TYPE)
 
 
 async def models(service: Service, exchange: Exchange) -> Response:
     """Return the models in service."""
     exchange.query()
-    return Response.json(ModelsResponse([_facts(service, one) for one in service.models]))
+    return Response.json(ModelsResponse([_facts(service, model) for model in service.models]))
 
 
 def _facts(service: Service, model: ServedModel) -> ModelFacts:

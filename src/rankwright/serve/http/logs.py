@@ -1,4 +1,4 @@
-"""The log: one JSON object per line on standard error, about requests but never with what is in them."""
+"""The log: one JSON object per line on standard error, never with the contents of a request."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ def log(event: str, *, level: str = "info", **facts: Any) -> None:
     line = {"time": datetime.now(UTC).isoformat(timespec="milliseconds"), "level": level, "event": event, **given}
     try:
         sys.stderr.write(_encode(line).decode() + "\n")
-    except (OSError, ValueError):  # nobody reads the log any more; that must not stop the service
+    except (OSError, ValueError):  # a closed log must not stop the service
         return
 
 
 class ServerLog(logging.Handler):
-    """Lines of uvicorn's log as ours."""
+    """Writes uvicorn's log in our format."""
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Write a record of at least a warning; a traceback is left out, since it may hold documents."""
+        """Write a record without its traceback, which may hold documents."""
         log("server", level=record.levelname.lower(), message=record.getMessage().strip())

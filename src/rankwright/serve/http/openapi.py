@@ -1,4 +1,4 @@
-"""The OpenAPI document of a service, made from its routes and its models, and a page that shows it."""
+"""The OpenAPI document of a service, derived from its routes and models, and its HTML page."""
 
 from __future__ import annotations
 
@@ -9,15 +9,14 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from rankwright.base.version import __version__
-from rankwright.serve.http import openapi_examples as examples
+from rankwright.serve.http.application import SEARCHING, Routes
 from rankwright.serve.http.exchange import JSON
 from rankwright.serve.http.health import METRICS_TYPE, PAGE_TYPE
-from rankwright.serve.http.routes import SEARCHING, Routes
-from rankwright.serve.protocols import messages, npy
-from rankwright.serve.protocols import open_inference as inference
+from rankwright.serve.protocols import messages, mlflow, npy, open_inference
 
 if TYPE_CHECKING:
-    from rankwright.serve.http.routes import Route
+    from rankwright.serve.http.application import Route
+    from rankwright.serve.models.loaded_models import ServedModel
     from rankwright.serve.service import Service
 
 ERRORS = {
@@ -50,7 +49,7 @@ FIXED = {
 
 def document(service: Service) -> dict[str, Any]:
     """Return the OpenAPI document."""
-    routes = Routes(search=service.search is not None).all
+    routes = Routes(with_search=service.search is not None).all
     kinds = {kind for route in routes for kind in (route.request, route.answer) if kind is not None}
     ordered = sorted(kinds | {messages.Error}, key=lambda kind: kind.__name__)
     _, schemas = msgspec.json.schema_components(ordered, ref_template="#/components/schemas/{name}")
@@ -75,7 +74,7 @@ def document(service: Service) -> dict[str, Any]:
 
 
 def html(described: dict[str, Any]) -> bytes:
-    """Return the page of an OpenAPI document; nothing in it comes from elsewhere."""
+    """Return the HTML page of an OpenAPI document, which loads nothing else."""
     style = (files("rankwright.reports") / "templates" / "page.css").read_text(encoding="utf-8")
     # No text can end the script element that it stands in.
     data = msgspec.json.encode(described).decode().replace("<", "\\u003c").replace("&", "\\u0026")
@@ -120,7 +119,7 @@ def _answers(route: Route) -> dict[str, Any]:
 def _bodies(route: Route, service: Service) -> dict[str, Any]:
     assert route.request is not None
     body: dict[str, Any] = {"schema": _reference(route.request)}
-    example = examples.example_of(route.request, service)
+    example = example_of(route.request, service)
     if example is not None:
         body["example"] = example
     content = {JSON: body}
@@ -130,21 +129,23 @@ def _bodies(route: Route, service: Service) -> dict[str, Any]:
 
 
 def _parameters(route: Route, service: Service) -> list[dict[str, Any]]:
-    """Return the arguments in the address, and those after `?`, which go with a matrix as body."""
+    """Return the parameters in the path, and those of the query string."""
     inside = [part[1:-1] for part in route.segments if part.startswith("{")]
-    found = []
+    parameters = []
     for name in inside:
         meaning, schema = MEANINGS[name]
-        example = examples.argument(name, service)
-        found.append({"name": name, "in": "path", "required": True, "description": meaning, "schema": schema})
-        found[-1]["example"] = example
+        example = example_argument(name, service)
+        parameters.append({"name": name, "in": "path", "required": True, "description": meaning, "schema": schema})
+        parameters[-1]["example"] = example
     for name in route.parameters:
         meaning, schema = MEANINGS[name]
         needed = route.tag == SEARCHING and name == "q"
-        found.append({"name": name, "in": "query", "required": needed, "description": meaning, "schema": schema})
+        parameters.append(
+            {"name": name, "in": "query", "required": needed, "description": meaning, "schema": schema}
+        )
         if needed:
-            found[-1]["example"] = "old bridge"
-    return found
+            parameters[-1]["example"] = "old bridge"
+    return parameters
 
 
 def _refused(meaning: str) -> dict[str, Any]:
@@ -161,11 +162,75 @@ def _reference(kind: type[Any]) -> dict[str, str]:
 
 
 def _restrict(schemas: dict[str, Any], service: Service) -> None:
-    """Say what the models of this service take, which the declarations cannot know."""
-    shape = schemas[inference.InputTensor.__name__]["properties"]["shape"]
+    """Restrict the schemas to what the models of this service take."""
+    shape = schemas[open_inference.InputTensor.__name__]["properties"]["shape"]
     shape["items"]["maximum"] = service.settings.max_documents
-    documents = examples.documents_schema(service)
+    documents = documents_schema(service)
     for kind in (messages.RankRequest, messages.ScoreRequest, messages.ExplainRequest):
         features = schemas[kind.__name__]["properties"]["features"]
         features["items"] = documents
         features |= {"minItems": 1, "maxItems": service.settings.max_documents}
+
+
+FEW = 8  # features that are shown by name
+VALUES = (0.5, 2.0, 1.25)
+
+
+def example_of(kind: type[Any], service: Service) -> Any:
+    """Return an example that the first model answers; None if it needs the answer to another request."""
+    if kind is messages.SearchRequest:
+        return {"query": "old bridge", "n": 10, "snippets": True}
+    if not len(service.models) or kind is messages.ClickRequest:
+        return None
+    model = service.models.get()
+    if kind is mlflow.Invocation:
+        return {"inputs": _lists(model)}
+    if kind is open_inference.InferRequest:
+        return {"inputs": [_tensor(model)]}
+    example: dict[str, Any] = {"features": _documents(model)}
+    if kind is not messages.ScoreRequest:
+        example |= {"ids": ["a", "b", "c"], "top": 3}
+    return example
+
+
+def example_argument(name: str, service: Service) -> str:
+    """Return the name or the version of the first model."""
+    if not len(service.models):
+        return "none"
+    source = service.models.get().source
+    return source.name if name == "model" else source.version
+
+
+def documents_schema(service: Service) -> dict[str, Any]:
+    """Return the schema of a document: of lists with the right length, or objects with the right names."""
+    number = {"type": ["number", "null"], "minimum": -messages.LARGEST, "maximum": messages.LARGEST}
+    sizes = {model.scorer.n_features for model in service.models}
+    as_list: dict[str, Any] = {"type": "array", "items": number}
+    if len(sizes) == 1:
+        as_list |= {"minItems": min(sizes), "maxItems": max(sizes)}
+    named = [model for model in service.models if model.columns]
+    if not named:
+        return as_list
+    cell = {"type": ["number", "string", "null"], "minimum": -messages.LARGEST, "maximum": messages.LARGEST}
+    as_object: dict[str, Any] = {"type": "object", "additionalProperties": cell}
+    if len(named) == len(service.models) and len({model.columns for model in named}) == 1:
+        categories = {category.name for category in named[0].scorer.categories}
+        as_object["required"] = list(named[0].columns)
+        as_object["properties"] = {name: cell if name in categories else number for name in named[0].columns}
+    return {"anyOf": [as_list, as_object]}
+
+
+def _documents(model: ServedModel) -> list[Any]:
+    if model.columns and len(model.columns) <= FEW:
+        values = {category.name: category.values[0] for category in model.scorer.categories if category.values}
+        return [{name: values.get(name, value) for name in model.columns} for value in VALUES]
+    return _lists(model)
+
+
+def _lists(model: ServedModel) -> list[list[float]]:
+    return [[value] * model.scorer.n_features for value in VALUES]
+
+
+def _tensor(model: ServedModel) -> dict[str, Any]:
+    shape = [len(VALUES), model.scorer.n_features]
+    return {"name": open_inference.FEATURES, "shape": shape, "datatype": "FP32", "data": _lists(model)}

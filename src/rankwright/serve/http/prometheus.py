@@ -1,4 +1,4 @@
-"""What Prometheus reads at `/metrics`."""
+"""Metrics for Prometheus, at `/metrics`."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ documents_by = cache(documents.labels)
 
 
 def exposition() -> bytes:
-    """Return all values in Prometheus' text format."""
+    """Return all metrics in Prometheus' text format."""
     return generate_latest(_registry())
 
 

@@ -1,32 +1,44 @@
-"""Bodies of requests, decoded."""
+"""Request bodies: decoding, limits, and the features of the documents as the matrix that a model takes."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
+import re
+from functools import lru_cache
+from struct import Struct
+from struct import error as struct_error
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeAlias, TypeVar
 
 import msgspec
+import numpy as np
 
+from rankwright import _native
 from rankwright.base.errors import InputError
-from rankwright.serve.http.exchange import JSON
-from rankwright.serve.http.refusals import RefusalError
+from rankwright.base.wording import brief_list, closest
+from rankwright.data.alignment import columns_by_name
+from rankwright.data.input_arrays import checked_features
+from rankwright.serve.http.exchange import JSON, Decoder, RefusalError
 from rankwright.serve.protocols import npy
 from rankwright.serve.protocols.messages import AfterAddress, ExplainRequest, RankRequest, ScoreRequest
-from rankwright.serve.protocols.request_features import documents_in, in_model_order, matrix_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+
     from rankwright.base.arrays import Floats
+    from rankwright.data.categories import Category
     from rankwright.serve.http.exchange import Exchange
-    from rankwright.serve.http.json_decoding import Decoder
     from rankwright.serve.models.loaded_models import ServedModel
-    from rankwright.serve.protocols.request_features import Rows
     from rankwright.serve.service import Service
 
 R = TypeVar("R", bound=ScoreRequest | RankRequest | ExplainRequest)
 T = TypeVar("T")
 AFTER = ("model", "version", "top")
-LONG_BODY = 1 << 20  # bytes, some milliseconds: less than that is decoded before other requests go on
+LONG_BODY = 1 << 20  # bytes, decoded in some milliseconds; longer bodies are decoded in a thread
 NO_DOCUMENTS = msgspec.Raw(b"[]")  # for a request whose body is a matrix
-OF_CURL = "application/x-www-form-urlencoded"  # what it says about the body after -d
+# Up to the next list or object that is not part of a string; without a way back, so that it takes linear time.
+_NEXT_LIST = re.compile(rb'(?:[^"\[{]++|"[^"\\]*+(?:\\.[^"\\]*+)*+")*+[\[{]', re.DOTALL)
+OF_CURL = "application/x-www-form-urlencoded"  # what curl says about the body after -d
 
 
 class Asked(NamedTuple, Generic[R]):
@@ -47,7 +59,7 @@ async def read_json(exchange: Exchange, decode: Decoder[T]) -> T:
 async def read_documents(service: Service, exchange: Exchange, decode: Decoder[R]) -> Asked[R]:
     """Return a request with documents, in JSON or as a matrix in numpy's format.
 
-    What else belongs to the request may stand after `?`; beside a matrix there is no other place.
+    Other parameters are in the JSON or in the query string; with a matrix, in the query string only.
     """
     require_type(exchange, JSON, npy.MEDIA_TYPE)
     after = read_address(exchange, *(name for name in AFTER if name in decode.kind.__struct_fields__))
@@ -78,14 +90,14 @@ def _decoded(service: Service, decode: Decoder[R], body: bytes) -> tuple[R, Floa
 
 
 def read_address(exchange: Exchange, *known: str) -> dict[str, Any]:
-    """Return what stands after `?`, converted to the types of `AfterAddress`."""
+    """Return the parameters of the query string, converted to the types of `AfterAddress`."""
     given = exchange.query(*known)
     if not given:
         return {}
     try:
         read = msgspec.convert(given, AfterAddress, strict=False)
     except msgspec.ValidationError as error:
-        raise RefusalError(400, f"A parameter after ? is not as it should be: {error}.") from None
+        raise RefusalError(400, f"A parameter after ? is invalid: {error}.") from None
     return {name: getattr(read, name) for name in given}
 
 
@@ -98,7 +110,7 @@ def _joined(request: R, after: dict[str, Any]) -> R:
 
 
 def require_type(exchange: Exchange, *known: str) -> None:
-    """Refuse a body of another type."""
+    """Refuse a body of another media type."""
     if exchange.media_type not in known:
         given = f"not {exchange.media_type[:60]}"
         hint = "; with curl, give --json instead of -d" if exchange.media_type == OF_CURL else ""
@@ -109,3 +121,183 @@ def _require_ids(request: ScoreRequest | RankRequest | ExplainRequest, n_documen
     ids = getattr(request, "ids", None)
     if ids is not None and len(ids) != n_documents:
         raise InputError(f"There are {n_documents} documents but {len(ids)} ids.")
+
+
+def has_more_lists(text: bytes, most: int) -> bool:
+    """Return whether JSON has more than `most` lists and objects."""
+    if text.count(b"[") + text.count(b"{") <= most:
+        return False
+    position = 0
+    for _ in range(most + 1):
+        match = _NEXT_LIST.match(text, position)
+        if match is None:
+            return False
+        position = match.end()
+    return True
+
+
+Row: TypeAlias = list[float | None]
+Record: TypeAlias = dict[str, float | str | None]
+Rows: TypeAlias = list[Row | Record]
+
+
+class _Given(msgspec.Struct):
+    """The part of a request that holds the documents, so that messages name the same field."""
+
+    features: Rows
+
+
+_decode = Decoder(_Given)
+
+
+def documents_in(text: msgspec.Raw) -> Floats | Rows:
+    """Return the documents in JSON: lists of numbers as a matrix, anything else as lists and objects.
+
+    Most documents are lists of numbers, and decoding takes most of the time of a request: the core reads such
+    lists without an object per number.
+    """
+    matrix = _native.read_json_matrix(np.frombuffer(text, np.uint8))
+    return _decode(b'{"features":' + bytes(text) + b"}").features if matrix is None else matrix
+
+
+def matrix_of(rows: Floats | Sequence[Row | Record], names: Sequence[str] | None, model: ServedModel) -> Floats:
+    """Return the features of documents that are given as a matrix, as lists or as objects with names.
+
+    Lists are in the order of `names`, or else in the order of the model. Features that the model does not have are
+    ignored; a feature that a document does not have is missing.
+    """
+    if isinstance(rows, np.ndarray):
+        return in_model_order(rows, names, model)
+    if not rows:
+        raise InputError("There are no documents: features must have at least one row.")
+    if isinstance(rows[0], dict):
+        return _of_records(rows, names, model)
+    return in_model_order(lists_as_matrix(rows), names, model)
+
+
+def in_model_order(X: Floats, names: Sequence[str] | None, model: ServedModel) -> Floats:
+    """Return the columns of a matrix as the model has them: by name if both have names, otherwise by position."""
+    if names is None or model.scorer.feature_names is None:
+        if X.shape[1] != model.scorer.n_features:
+            raise InputError(
+                f"The model {model.source.reference} has {model.scorer.n_features} features, "
+                f"the documents of the request have {X.shape[1]}."
+            )
+        return X
+    if len(names) != X.shape[1]:
+        raise InputError(f"There are {len(names)} feature_names, but documents have {X.shape[1]} features.")
+    position = {name: number for number, name in enumerate(names)}
+    if len(position) < len(names):
+        raise InputError("A name occurs twice in feature_names.")
+    if tuple(names) == model.scorer.feature_names:
+        return X
+    _require_names(position.keys(), model.scorer.feature_names, model)
+    return np.ascontiguousarray(X[:, [position[name] for name in model.scorer.feature_names]])
+
+
+def for_other_model(X: Floats, model: ServedModel, other: ServedModel) -> Floats:
+    """Return a matrix for one model as the matrix for another, whose categories may have other values."""
+    if not model.scorer.categories and not other.scorer.categories:
+        return in_model_order(X, model.scorer.feature_names, other)
+    _require_names(model.columns, other.columns, other)
+    return columns_by_name(_Encoded(X, model, other), other.scorer)
+
+
+def lists_as_matrix(rows: Sequence[Any]) -> Floats:
+    """Return lists as a matrix."""
+    width = len(rows[0])
+    try:
+        pack = _packer(width)
+        return np.frombuffer(b"".join([pack(*row) for row in rows]), np.float32).reshape(len(rows), width)
+    except (struct_error, OverflowError, TypeError):  # a missing or an invalid value
+        return _of_other_lists(rows, width)
+
+
+@lru_cache(maxsize=64)
+def _packer(width: int) -> Callable[..., bytes]:
+    return Struct(f"={width}f").pack  # with =, too large a number is an error
+
+
+def _of_other_lists(rows: Sequence[Any], width: int) -> Floats:
+    for number, row in enumerate(rows):
+        if not isinstance(row, list):
+            raise InputError(f"Row {number} of features is no list, and the first is; give all in one form.")
+        if len(row) != width:
+            raise InputError(f"Row {number} of features has {len(row)} numbers, and the first row {width}.")
+        if any(isinstance(value, list | str) for value in row):
+            raise InputError(f"Row {number} of features holds something that is not a number.")
+    return checked_features(np.array(rows, np.float64), allow_infinite=True)  # JSON has no infinite numbers
+
+
+def _of_records(rows: Sequence[Any], names: Sequence[str] | None, model: ServedModel) -> Floats:
+    if model.scorer.feature_names is None:
+        raise InputError(
+            f"The model {model.source.reference} has no names of features: give each document as a list of "
+            f"{model.scorer.n_features} numbers."
+        )
+    if names is not None:
+        raise InputError("feature_names are for documents that are lists; these have names of their own.")
+    for number, row in enumerate(rows):
+        if not isinstance(row, dict):
+            raise InputError(f"Row {number} of features is no object, and the first is; give all in one form.")
+    _require_names({name: None for row in rows for name in row}, model.columns, model)
+    return columns_by_name(_Records(rows, model.columns), model.scorer)
+
+
+class _Records:
+    """Objects with named features as the columns of a model; absent features are missing."""
+
+    def __init__(self, rows: Sequence[Record], columns: Sequence[str]) -> None:
+        self._rows = rows
+        self.columns = columns
+
+    def numbers(self, name: str) -> NDArray[Any]:
+        values = [row.get(name) for row in self._rows]
+        for number, value in enumerate(values):
+            if isinstance(value, str):
+                raise InputError(f"{name!r} of document {number} must be a number, not text.")
+        return np.array(values, np.float64)
+
+    def codes(self, category: Category) -> NDArray[np.int64]:
+        return category.codes([_text(row.get(category.name)) for row in self._rows])
+
+
+class _Encoded:
+    """The matrix for one model as the columns of another."""
+
+    def __init__(self, X: Floats, model: ServedModel, other: ServedModel) -> None:
+        self._X = X
+        self._columns = {name: column for column, name in enumerate(model.names)}
+        self._categories = {category.name: category for category in model.scorer.categories}
+        self.columns = other.columns
+        different = self._categories.keys() ^ {category.name for category in other.scorer.categories}
+        mixed = sorted(different.intersection(other.columns))
+        if mixed:
+            raise InputError(
+                f"{brief_list(map(repr, mixed))} holds categories in one of two models, numbers in the other."
+            )
+
+    def numbers(self, name: str) -> NDArray[Any]:
+        return self._X[:, self._columns[name]]
+
+    def codes(self, category: Category) -> NDArray[np.int64]:
+        own = self._categories[category.name]
+        return own.recoded(own.decoded(self._X[:, [self._columns[name] for name in own.columns]]), category)
+
+
+def _text(value: float | str | None) -> str | None:
+    """Return a category as text; 3.0 is "3", as in training."""
+    if value is None or isinstance(value, str):
+        return value
+    return str(int(value)) if value.is_integer() else str(value)
+
+
+def _require_names(given: Any, needed: Sequence[str], model: ServedModel) -> None:
+    absent = [name for name in needed if name not in given]
+    if absent:
+        near = closest(absent[0], [name for name in given if name not in needed])
+        hint = f"; did you mean {near!r}?" if near else "."
+        raise InputError(
+            f"The model {model.source.reference} needs {brief_list(map(repr, absent))}, "
+            f"which the request does not have{hint}"
+        )

@@ -1,4 +1,4 @@
-"""Listens: uvicorn with our application, limits on slow clients, and an end that loses no request."""
+"""Listening with uvicorn: limits on slow clients, and a graceful shutdown."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ import uvicorn
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
 from rankwright.base.errors import InputError
-from rankwright.serve.http import prometheus as instruments
+from rankwright.serve.http import prometheus
 from rankwright.serve.http.application import UNKNOWN, Application
 from rankwright.serve.http.exchange import JSON, Response
 from rankwright.serve.http.logs import ServerLog, log
@@ -40,7 +40,7 @@ PATIENCE = 2.0  # seconds in which the first request of a new connection arrives
 
 
 class HeadWithBody(asyncio.Transport):
-    """Sends the head of one answer together with its body, in one packet; has only what uvicorn uses for that."""
+    """Sends the head of a response with its body in one packet; has only the methods that uvicorn calls."""
 
     def __init__(self, transport: asyncio.Transport) -> None:
         super().__init__()
@@ -61,7 +61,7 @@ class HeadWithBody(asyncio.Transport):
 
 
 class Connection(HttpToolsProtocol):
-    """A connection whose headers must be short and arrive in time, and whose answers must be read in time."""
+    """A connection with limits: on the size and time of headers, and on the time in which answers are read."""
 
     def __init__(self, *, timeout: float, **parts: Any) -> None:
         super().__init__(**parts)
@@ -79,15 +79,15 @@ class Connection(HttpToolsProtocol):
     def connection_lost(self, exc: Exception | None) -> None:
         self._stop_timer()
         self.resume_writing()
-        for one in self._unanswered:  # uvicorn tells the last of them only
-            one.disconnected = True
-            one.message_event.set()
+        for cycle in self._unanswered:  # uvicorn tells the last of them only
+            cycle.disconnected = True
+            cycle.message_event.set()
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
         waiting = self._header_timer
         super().data_received(data)
-        if waiting is not None and self._header_timer is waiting:  # all of it belongs to a header without its end
+        if waiting is not None and self._header_timer is waiting:  # all of it is part of an incomplete header
             self._header_bytes += len(data)
             if self._header_bytes > MAX_HEADER:
                 self.send_400_response(f"Headers must not have more than {MAX_HEADER} bytes.")
@@ -96,8 +96,8 @@ class Connection(HttpToolsProtocol):
         self._refuse(HTTPStatus.BAD_REQUEST, msg)
 
     def _refuse(self, status: HTTPStatus, sentence: str) -> None:
-        """Refuse what is not a request and close the connection, but not before earlier requests are answered."""
-        complete = [one for one in self._unanswered if not one.more_body]
+        """Refuse an invalid request and close the connection, after earlier requests are answered."""
+        complete = [cycle for cycle in self._unanswered if not cycle.more_body]
         if complete:
             complete[-1].keep_alive = False
             return
@@ -109,7 +109,7 @@ class Connection(HttpToolsProtocol):
         )
         self.transport.write(head.encode() + body)
         self.transport.close()
-        instruments.requests_by(UNKNOWN, str(status.value)).inc()
+        prometheus.requests_by(UNKNOWN, str(status.value)).inc()
         log("request", request=name, route=UNKNOWN, status=status.value)
 
     def on_message_begin(self) -> None:
@@ -130,7 +130,7 @@ class Connection(HttpToolsProtocol):
         super().on_response_complete()
 
     def pause_writing(self) -> None:
-        """Wait for a client that does not take its answers, but not for ever."""
+        """Wait for a client that does not read its answers, until the timeout."""
         self._write_timer = self.loop.call_later(self._timeout, self.transport.abort)
         super().pause_writing()
 
@@ -141,7 +141,7 @@ class Connection(HttpToolsProtocol):
         super().resume_writing()
 
     def on_body(self, body: bytes) -> None:
-        """Keep the parts of a body until it is complete or long, so that the application is woken once."""
+        """Buffer a body until it is complete or long, so that the application is woken once."""
         if len(self.cycle.body) + len(body) > MAX_KEPT or self.cycle.response_complete:
             super().on_body(body)
         else:
@@ -166,7 +166,7 @@ class Connection(HttpToolsProtocol):
 
 
 class Server(uvicorn.Server):
-    """A server that answers what it has accepted before it ends, and loads files again at SIGHUP."""
+    """A server with a graceful shutdown, which reloads its files at SIGHUP."""
 
     def __init__(self, service: Service) -> None:
         self._service = service
@@ -187,14 +187,14 @@ class Server(uvicorn.Server):
         )
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Begin to accept connections and to look at files."""
+        """Start to accept connections and to watch files."""
         watcher = Watcher(self._service)
         await watcher.catch_up()
         await super().startup(sockets)
         loop = asyncio.get_running_loop()
         self._watching = loop.create_task(watcher.run())
         loop.add_signal_handler(signal.SIGHUP, watcher.reload_all)
-        log("ready", models=[one.source.reference for one in self._service.models])
+        log("ready", models=[model.source.reference for model in self._service.models])
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Say that the service is stopping, then close the port, then idle connections; answer all requests.
@@ -213,8 +213,8 @@ class Server(uvicorn.Server):
         log("stopped", requests=self.server_state.total_requests)
 
     async def _close_port(self, sockets: list[socket.socket]) -> None:
-        """Close the port, and take in whoever the system has already let in: a plain close would drop them."""
-        spares = [one.dup() for one in sockets]
+        """Close the port, but accept the connections that the system has queued: a plain close would drop them."""
+        spares = [listening.dup() for listening in sockets]
         for server in self.servers:
             server.close()
         accepted = [connection for spare in spares for connection in _accepted(spare)]
@@ -228,26 +228,26 @@ class Server(uvicorn.Server):
         return made
 
     async def _await_first_requests(self) -> None:
-        """Wait for new connections, on which the first request may be under way."""
+        """Wait for the first requests of new connections."""
         end = time.monotonic() + PATIENCE
-        while time.monotonic() < end and any(one.cycle is None for one in self._connections()):
+        while time.monotonic() < end and any(connection.cycle is None for connection in self._connections()):
             await asyncio.sleep(0.01)
 
     def _connections(self) -> list[Connection]:
-        return [one for one in self.server_state.connections if isinstance(one, Connection)]
+        return [connection for connection in self.server_state.connections if isinstance(connection, Connection)]
 
     def handle_exit(self, sig: int, _frame: FrameType | None) -> None:
-        """Note that the service is to end; the second Ctrl-C ends it at once."""
+        """Start the shutdown; a second Ctrl-C ends the process at once."""
         self.force_exit = self.should_exit and sig == signal.SIGINT
         self.should_exit = True
 
 
 def _accepted(listening: socket.socket) -> list[socket.socket]:
-    """Return all connections that wait at a port, and close the port right after the last."""
+    """Return all queued connections of a port, and close it right after the last."""
     accepted = []
     with listening:
         listening.setblocking(False)
-        listening.listen(0)  # who comes now is told to come later, and then finds the port closed
+        listening.listen(0)  # later clients retry, and then find the port closed
         with suppress(BlockingIOError):
             while True:
                 accepted.append(listening.accept()[0])

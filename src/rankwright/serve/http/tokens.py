@@ -6,7 +6,7 @@ import hashlib
 from typing import TYPE_CHECKING
 
 from rankwright.base.errors import InputError
-from rankwright.serve.models.file_states import file_state
+from rankwright.base.files import file_state
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -15,15 +15,15 @@ SHORTEST = 16  # characters; `openssl rand -hex 32` makes 64
 
 
 class Tokens:
-    """The tokens that may ask.
+    """The valid tokens.
 
-    Only their hashes are kept, and hashes are looked up, so that the time of an answer says nothing about a token.
+    Only their hashes are stored and compared, so that the time of an answer says nothing about a token.
     """
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self.state = file_state(path)
-        """That of the file from which the first tokens were read."""
+        """The state of the file when the first tokens were read."""
         self._hashes = self.read()
 
     def read(self) -> frozenset[bytes]:
@@ -45,11 +45,11 @@ class Tokens:
         return frozenset(hashlib.sha256(token.encode()).digest() for token in tokens)
 
     def replace(self, hashes: frozenset[bytes]) -> str:
-        """Allow the tokens that `read` returned from now on, and no others."""
+        """Replace the valid tokens by those that `read` returned."""
         self._hashes = hashes
         return f"{len(hashes)} tokens"
 
     def allow(self, authorization: bytes) -> bool:
-        """Return whether this header `Authorization` has one of the tokens."""
+        """Return whether a header `Authorization` holds a valid token."""
         scheme, _, token = authorization.partition(b" ")
         return scheme.lower() == b"bearer" and hashlib.sha256(token.strip()).digest() in self._hashes

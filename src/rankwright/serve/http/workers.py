@@ -1,4 +1,4 @@
-"""Several processes that accept from one port."""
+"""Worker processes that share one port."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, NoReturn
 
+from rankwright.base.errors import InputError
 from rankwright.serve.http.logs import log
 
 if TYPE_CHECKING:
@@ -21,13 +22,15 @@ if TYPE_CHECKING:
 
     from rankwright.serve.settings import Settings
 
-SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+SIGNALS = tuple(number for number in signal.Signals if number.name in ("SIGTERM", "SIGINT", "SIGHUP"))
 PAUSE = 1.0  # seconds before a process that ended is replaced
 
 
 def serve(settings: Settings) -> None:
     """Load everything, listen, and serve until SIGTERM or Ctrl-C."""
-    signal.signal(signal.SIGHUP, signal.SIG_IGN)  # until there is something to load again, it must not end us
+    if not (hasattr(os, "fork") and hasattr(signal, "pthread_sigmask")):
+        raise InputError("A service needs POSIX processes and signals: run it on Linux or macOS.")
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)  # until there is something to reload, it must not end the process
     folder = _counting_together() if settings.workers > 1 else None
     try:
         _serve(settings)
@@ -37,7 +40,7 @@ def serve(settings: Settings) -> None:
 
 
 def _counting_together() -> str:
-    """Let prometheus_client, which reads this when it is imported, count over all processes."""
+    """Make prometheus_client count over all processes; it reads the variable when it is imported."""
     folder = tempfile.mkdtemp(prefix="rankwright-metrics-")
     os.environ["PROMETHEUS_MULTIPROC_DIR"] = folder
     return folder
@@ -52,7 +55,7 @@ def _serve(settings: Settings) -> None:
         host, port = listening.getsockname()[:2]
         log("listening", host=host, port=port, workers=settings.workers, pid=os.getpid())
         gc.collect()
-        gc.freeze()  # what was loaded stays: collections need not look at it, and workers share its memory
+        gc.freeze()  # garbage collection skips what is loaded, and workers share its memory
         if settings.workers == 1:
             run(service, listening)
         else:
@@ -60,9 +63,9 @@ def _serve(settings: Settings) -> None:
 
 
 class Workers:
-    """Processes that each run the service; one that ends before its time is replaced.
+    """Processes that each run the service; a process that ends unexpectedly is replaced.
 
-    The new one is made as the others were, from what the parent has loaded, and loads the files that have changed.
+    The new process is forked from the parent, as the others were, and loads the files that have changed since.
     """
 
     def __init__(self, count: int, listening: socket.socket, run: Callable[[], None]) -> None:
@@ -71,12 +74,12 @@ class Workers:
         self._run = run
         self._pids: set[int] = set()
         self._is_stopping = False
-        self._parent_lives = os.pipe()  # at its end when the parent, however it ends, has gone
+        self._parent_lives = os.pipe()  # closed when the parent ends, however it ends
 
     def run(self) -> None:
-        """Start the processes, pass signals on to them, and return when all have ended."""
-        for one in (signal.SIGTERM, signal.SIGINT):
-            signal.signal(one, self._stop)
+        """Start the processes, forward signals to them, and return when all have ended."""
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, self._stop)
         signal.signal(signal.SIGHUP, self._reload)
         for _ in range(self._count):
             self._start()
@@ -87,7 +90,7 @@ class Workers:
                 self._replace(pid, os.waitstatus_to_exitcode(status))
 
     def _start(self) -> None:
-        signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)  # one that comes now is for the new process too
+        signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)  # a signal that arrives now reaches the new process too
         if not self._is_stopping:
             pid = os.fork()
             if not pid:
@@ -96,9 +99,9 @@ class Workers:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
 
     def _work(self) -> NoReturn:
-        """Run the service in a new process, and end that process."""
-        for one in (signal.SIGTERM, signal.SIGINT):
-            signal.signal(one, signal.SIG_DFL)
+        """Run the service in the new process, then end the process."""
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, signal.SIG_DFL)
         signal.signal(signal.SIGHUP, signal.SIG_IGN)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
         os.close(self._parent_lives[1])
@@ -110,10 +113,10 @@ class Workers:
         except Exception as error:
             log("failure", level="error", error=type(error).__name__)
         finally:
-            os._exit(code)  # what the parent has still to do is not for its children
+            os._exit(code)  # skips the cleanup of the parent
 
     def _follow_parent(self) -> None:
-        """Stop when the parent has gone: nobody would replace this process, and it would keep the port."""
+        """Stop when the parent has ended: this process would keep the port, and nobody would replace it."""
         os.read(self._parent_lives[0], 1)
         log("parent ended", level="error")
         os.kill(os.getpid(), signal.SIGTERM)
@@ -128,13 +131,13 @@ class Workers:
 
     def _stop(self, _signal: int, _frame: FrameType | None) -> None:
         self._is_stopping = True
-        self._listening.close()  # so that the last process to close the port closes it for good
-        self._send(signal.SIGTERM)  # not SIGINT: a terminal has sent that to them already
+        self._listening.close()  # the last process to close the port closes it for good
+        self._send(signal.SIGTERM)  # not SIGINT: the terminal has sent it to them already
 
     def _reload(self, _signal: int, _frame: FrameType | None) -> None:
         self._send(signal.SIGHUP)
 
-    def _send(self, one: signal.Signals) -> None:
+    def _send(self, number: signal.Signals) -> None:
         for pid in self._pids:
             with suppress(ProcessLookupError):
-                os.kill(pid, one)
+                os.kill(pid, number)

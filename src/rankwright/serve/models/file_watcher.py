@@ -1,4 +1,4 @@
-"""Files that are loaded again when they change; a file that cannot be used leaves what is in service as it is."""
+"""Reloads files that change; an invalid file leaves the model in service as it is."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from rankwright.base.errors import InputError
-from rankwright.serve.http import prometheus as instruments
+from rankwright.base.files import FileState, file_state
+from rankwright.serve.http import prometheus
 from rankwright.serve.http.logs import log
-from rankwright.serve.models.file_states import FileState, file_state
 from rankwright.serve.models.loaded_models import load_model
 
 if TYPE_CHECKING:
@@ -25,10 +25,10 @@ State: TypeAlias = tuple[FileState, ...]
 
 @dataclass
 class Watched:
-    """Something in service that was made from files.
+    """A model, index or list of tokens in service, with its files.
 
-    `used` is the state of the files in service; a worker that replaces another has those of the start at first.
-    `load` runs in a thread and returns what `use` puts in service; `refused` is told if it could not be.
+    `used` is the state of the files in service; in a replaced worker, that of the start. `load` runs in a thread;
+    `use` puts what it returns in service; `refused` is called with the problem if that fails.
     """
 
     name: str
@@ -43,12 +43,12 @@ class Watched:
         self.seen = self.state()
 
     def state(self) -> State:
-        """Return the present state of the files."""
+        """Return the current state of the files."""
         return tuple(map(file_state, self.files()))
 
 
 class Watcher:
-    """Looks at the files of a service again and again."""
+    """Polls the files of a service."""
 
     def __init__(self, service: Service) -> None:
         self._service = service
@@ -57,51 +57,51 @@ class Watcher:
         self._asked: set[asyncio.Task[None]] = set()
 
     async def catch_up(self) -> None:
-        """Load what has changed since the service was loaded."""
-        for one in self._watched:
-            if one.state() != one.used:
-                await self._reload(one)
+        """Reload what has changed since the service was loaded."""
+        for watched in self._watched:
+            if watched.state() != watched.used:
+                await self._reload(watched)
 
     async def run(self) -> None:
-        """Look at the files for ever; a changed file is loaded once it has stayed the same from look to look.
+        """Poll the files; a changed file is loaded when two polls in a row see the same state.
 
-        That of a file which is gone for so long fails, and says so.
+        Loading a file that has been removed fails, and is logged.
         """
         while self._service.settings.reload:
             await asyncio.sleep(self._service.settings.reload)
-            for one in self._watched:
-                state = one.state()
-                if state != one.used and state == one.seen:
-                    await self._reload(one)
-                one.seen = state
+            for watched in self._watched:
+                state = watched.state()
+                if state != watched.used and state == watched.seen:
+                    await self._reload(watched)
+                watched.seen = state
 
     def reload_all(self) -> None:
-        """Load everything again now, changed or not."""
+        """Reload everything now, changed or not."""
         task = asyncio.get_running_loop().create_task(self._reload_all())
         self._asked.add(task)
         task.add_done_callback(self._asked.discard)
 
     async def _reload_all(self) -> None:
-        for one in self._watched:
-            await self._reload(one)
+        for watched in self._watched:
+            await self._reload(watched)
 
-    async def _reload(self, one: Watched) -> None:
+    async def _reload(self, watched: Watched) -> None:
         async with self._reloading:
-            one.used = one.state()  # before loading: what changes meanwhile is loaded next time
+            watched.used = watched.state()  # before loading: a change meanwhile is loaded next time
             try:
-                facts = one.use(await self._service.in_thread(one.load))
+                facts = watched.use(await self._service.in_thread(watched.load))
             except Exception as error:
-                self._keep_old(one, str(error) if isinstance(error, InputError) else type(error).__name__)
+                self._keep_old(watched, str(error) if isinstance(error, InputError) else type(error).__name__)
                 return
-            instruments.reloads.labels(one.name, "loaded").inc()
-            log("reload", file=one.name, loaded=facts)
+            prometheus.reloads.labels(watched.name, "loaded").inc()
+            log("reload", file=watched.name, loaded=facts)
 
     @staticmethod
-    def _keep_old(one: Watched, problem: str) -> None:
-        if one.refused is not None:
-            one.refused(problem)
-        instruments.reloads.labels(one.name, "refused").inc()
-        log("reload", level="error", file=one.name, problem=problem, kept="the one in service")
+    def _keep_old(watched: Watched, problem: str) -> None:
+        if watched.refused is not None:
+            watched.refused(problem)
+        prometheus.reloads.labels(watched.name, "refused").inc()
+        log("reload", level="error", file=watched.name, problem=problem, kept="the one in service")
 
 
 def _watched(service: Service) -> list[Watched]:

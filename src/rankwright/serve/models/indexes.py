@@ -1,4 +1,4 @@
-"""The index of a service, which is opened again when it changes, and what ranks the documents found in it."""
+"""The index of a service, reopened when it changes, and the searchers that rank its documents."""
 
 from __future__ import annotations
 
@@ -6,28 +6,28 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rankwright.base.errors import InputError
-from rankwright.serve.http.refusals import RefusalError
-from rankwright.serve.models.file_states import file_state
+from rankwright.base.files import file_state
+from rankwright.serve.http.exchange import RefusalError
 from rankwright.text.index.index import Index
 from rankwright.text.index.manifest import NAME as MANIFEST
 from rankwright.text.searcher import NAME as SEARCHER
 from rankwright.text.searcher import Searcher
 
 if TYPE_CHECKING:
-    from rankwright.serve.models.loaded_models import Models, ServedModel
+    from rankwright.serve.models.loaded_models import LoadedModels, ServedModel
     from rankwright.serve.settings import Settings
 
 
 class Search:
     """An index in service. Only the event loop's thread replaces it."""
 
-    def __init__(self, settings: Settings, models: Models) -> None:
+    def __init__(self, settings: Settings, models: LoadedModels) -> None:
         self._settings = settings
         self._models = models
         self._ranked: dict[str, tuple[ServedModel, Searcher]] = {}
         self.opened = self.open()
         self.state = tuple(map(file_state, self.files))
-        """That of the files which were opened first."""
+        """The state of the files when they were first opened."""
 
     @property
     def files(self) -> list[Path]:
@@ -45,16 +45,18 @@ class Search:
             return Searcher.load(self._settings.searcher)
         opened = Searcher(Index.open(self._settings.index), candidates=self._settings.candidates)
         if len(self._models):
-            self._with_model(opened, self._models.get())  # refused at the start, not by the first query
+            self._with_model(
+                opened, self._models.get()
+            )  # an unsuitable model is refused now, not at the first query
         return opened
 
     def replace(self, opened: Searcher) -> str:
-        """Search in what `open` returned from now on."""
+        """Replace the searcher by what `open` returned."""
         self.opened, self._ranked = opened, {}
         return f"{len(opened.index):,} documents"
 
     def searcher(self, name: str | None, version: str | None) -> Searcher:
-        """Return the searcher that ranks with a model; by default with the first one, if there is any."""
+        """Return the searcher that ranks with a model, by default the first model, if there is any."""
         if self._settings.index is None:
             if name is not None or version is not None:
                 raise RefusalError(

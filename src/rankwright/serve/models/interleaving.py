@@ -1,8 +1,8 @@
-"""Two rankers compared by the clicks on one list: team draft (Radlinski, Kurup & Joachims, CIKM 2008).
+"""Interleaving: two rankers compared by clicks on one list (team draft; Radlinski, Kurup & Joachims, CIKM 2008).
 
-A list that was shown is an impression. The client gets it as a signed text that holds which ranker placed which
-document, and sends it back with the clicks: any process of the service can count them, also after a restart of
-others, and nothing is kept per impression.
+A list that was shown is an impression. The client receives it as a signed text, which says which ranker picked
+which document, and sends the text back with the clicks. So any process of the service can count them, and
+nothing is stored per impression.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def team_draft(first: Sequence[int], second: Sequence[int], coin: Callable[[], i
     draft = Draft([], [])
     while len(taken) < len(first):
         team = coin() if picks[FIRST] == picks[SECOND] else int(picks[FIRST] > picks[SECOND])
-        row = next(one for one in waiting[team] if one not in taken)
+        row = next(row for row in waiting[team] if row not in taken)
         taken.add(row)
         picks[team] += 1
         draft.order.append(row)
@@ -75,7 +75,7 @@ class Impression(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Impressions:
-    """Writes impressions as texts that only this service can have written."""
+    """Writes and reads impressions as signed texts."""
 
     def __init__(self, key: bytes | None = None) -> None:
         self._key = key or secrets.token_bytes(32)
@@ -88,16 +88,14 @@ class Impressions:
         return urlsafe_b64encode(self._signature(content) + content).decode()
 
     def read(self, text: str) -> Impression:
-        """Return the impression of a text that `written` returned."""
+        """Return the impression in a text; InputError if this service did not sign it."""
         try:
             signed = urlsafe_b64decode(text.encode())
         except (Base64Error, ValueError):
             signed = b""
         content = signed[SIGNATURE:]
         if not hmac.compare_digest(signed[:SIGNATURE], self._signature(content)):
-            raise InputError(
-                "This impression is not one that this service has given, or was given before a restart."
-            )
+            raise InputError("This impression was not signed by this service, or was signed before a restart.")
         return self._decoder.decode(content)
 
     def _signature(self, content: bytes) -> bytes:

@@ -1,4 +1,4 @@
-"""The models of a service, which are replaced when their files change."""
+"""The models in service; a model is replaced when its file changes."""
 
 from __future__ import annotations
 
@@ -10,22 +10,21 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from rankwright import _native
 from rankwright.base.errors import InputError
+from rankwright.base.files import file_state
 from rankwright.base.wording import brief_list
 from rankwright.data.categories import source_columns
-from rankwright.data.groups import QueryGroups
-from rankwright.data.ranking import Ranking
 from rankwright.interop.loading import load
-from rankwright.serve.http.refusals import RefusalError
-from rankwright.serve.models.file_states import file_state
+from rankwright.serve.http.exchange import RefusalError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from rankwright.base.arrays import Doubles, Floats
+    from rankwright.base.files import FileState
     from rankwright.models.scorer import Scorer
-    from rankwright.serve.models.file_states import FileState
     from rankwright.serve.settings import ModelSource
 
 REVISION = 12  # hexadecimal digits of the hash of a file
@@ -33,7 +32,7 @@ REVISION = 12  # hexadecimal digits of the hash of a file
 
 @dataclass(frozen=True)
 class ServedModel:
-    """A scorer in service, with the beginning of the SHA-256 of its file and the state of that file."""
+    """A scorer in service; `revision` is the beginning of the SHA-256 of its file."""
 
     source: ModelSource
     scorer: Scorer
@@ -52,7 +51,7 @@ class ServedModel:
         return self.scorer.feature_names or tuple(map(str, range(1, self.scorer.n_features + 1)))
 
     def scores(self, X: Floats) -> Doubles:
-        """Return one score per row; all rows are documents of one query."""
+        """Return one score per row; the rows are the documents of one query."""
         return self.scorer.predict(X, self._qid, n_jobs=1)
 
     def contributions(self, X: Floats) -> Doubles:
@@ -60,7 +59,7 @@ class ServedModel:
         return self.scorer.contributions(X, self._qid, n_jobs=1)
 
     def work(self, n_documents: int) -> int:
-        """Return roughly how many comparisons scoring takes."""
+        """Return about how many comparisons scoring takes."""
         return n_documents * max(self.scorer.n_trees, self.scorer.n_features)
 
     @property
@@ -70,12 +69,14 @@ class ServedModel:
 
 def order_of(scores: Doubles) -> list[int]:
     """Return the rows of one query, best first."""
-    order: list[int] = Ranking.of(scores, QueryGroups.of_one(len(scores)), n_jobs=1).order.tolist()
+    n = len(scores)
+    offsets = np.array([0, n] if n else [0])
+    order: list[int] = _native.sort_within_queries(offsets, np.arange(n), scores, None, 1).order.tolist()
     return order
 
 
 def load_model(source: ModelSource) -> ServedModel:
-    """Load a model and score one document with it, so that the first request need not wait."""
+    """Load a model and score one document, so that the first request does not wait for that."""
     scorer, revision, state = _loaded(source.path)
     if scorer.needs_init_score:
         raise InputError(
@@ -106,12 +107,12 @@ def _revision(path: Path) -> str:
         raise InputError(f"{path} cannot be read: {error.strerror}.") from None
 
 
-class Models:
+class LoadedModels:
     """The models in service by name and version. Only the event loop's thread replaces them."""
 
     def __init__(self, sources: Sequence[ModelSource]) -> None:
-        self._served = {(one.name, one.version): load_model(one) for one in sources}
-        self._latest = {one.name: one.version for one in sources}
+        self._served = {(source.name, source.version): load_model(source) for source in sources}
+        self._latest = {source.name: source.version for source in sources}
         self.problems: dict[str, str] = {}
         """Why a model's newest file is not in service, by its reference."""
 
@@ -135,18 +136,18 @@ class Models:
         if version is None:
             name, at, version = name.partition("@")
             version = version if at else self._latest.get(name, "")
-        found = self._served.get((name, version))
-        if found is None:
-            known = ", ".join(one.source.reference for one in self)
+        model = self._served.get((name, version))
+        if model is None:
+            known = ", ".join(model.source.reference for model in self)
             raise RefusalError(404, f"There is no such model here; there are {known}.")
-        return found
+        return model
 
     def versions(self, name: str) -> list[str]:
         """Return the versions of a model, in the order in which they were given."""
-        return [one.source.version for one in self if one.source.name == name]
+        return [model.source.version for model in self if model.source.name == name]
 
     def replace(self, model: ServedModel) -> None:
-        """Put a newly loaded model in the place of the one with its name and version."""
+        """Replace the model of the same name and version."""
         key = (model.source.name, model.source.version)
         _require_same_features(self._served[key], model)
         self._served[key] = model
@@ -154,7 +155,7 @@ class Models:
 
 
 def _require_same_features(old: ServedModel, new: ServedModel) -> None:
-    """Refuse a new file that would refuse the requests which the old one answers."""
+    """Refuse a new file that could not answer the requests to the old one."""
     if old.scorer.n_features != new.scorer.n_features or old.columns != new.columns:
         raise InputError(
             f"{new.source.path} has other features than the model in service ({_difference(old, new)}); serve it "
@@ -165,7 +166,7 @@ def _require_same_features(old: ServedModel, new: ServedModel) -> None:
 def _difference(old: ServedModel, new: ServedModel) -> str:
     """Say how the features of two models differ."""
     if not old.columns or not new.columns or old.columns == new.columns:
-        counts = [f"{one.scorer.n_features}{'' if one.columns else ' without names'}" for one in (new, old)]
+        counts = [f"{model.scorer.n_features}{'' if model.columns else ' without names'}" for model in (new, old)]
         return f"{counts[0]}, not {counts[1]}"
     more = [name for name in new.columns if name not in old.columns]
     fewer = [name for name in old.columns if name not in new.columns]

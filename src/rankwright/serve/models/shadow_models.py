@@ -1,4 +1,4 @@
-"""A model that is scored and logged beside the one that answers, and never seen by clients."""
+"""Shadow models: they score the requests to a live model, for the log only."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rankwright.base.errors import InputError
-from rankwright.serve.http import prometheus as instruments
+from rankwright.serve.http import prometheus
 from rankwright.serve.http.logs import log
+from rankwright.serve.http.request_bodies import for_other_model
 from rankwright.serve.models.loaded_models import order_of
-from rankwright.serve.protocols.request_features import for_other_model
 
 if TYPE_CHECKING:
     from rankwright.base.arrays import Doubles, Floats
@@ -28,17 +28,17 @@ def compare_with_shadow(
     start = time.perf_counter()
     try:
         other = shadow.scores(for_other_model(X, live, shadow))
-    except Exception as error:  # the request was answered, whatever a shadow does
+    except Exception as error:  # the request has been answered
         problem = str(error) if isinstance(error, InputError) else type(error).__name__
-        instruments.shadow_requests.labels(*names, "failed").inc()
+        prometheus.shadow_requests.labels(*names, "failed").inc()
         log("shadow", level="warning", request=request_id, live=names[0], shadow=names[1], problem=problem)
         return
     seconds = time.perf_counter() - start
     ours, theirs = order_of(scores), order_of(other)
     overlap = overlap_at(DEPTH, ours, theirs)
-    instruments.shadow_requests.labels(*names, "same best" if ours[0] == theirs[0] else "other best").inc()
-    instruments.shadow_overlap.labels(*names).inc(overlap)
-    instruments.shadow_seconds.labels(*names).observe(seconds)
+    prometheus.shadow_requests.labels(*names, "same best" if ours[0] == theirs[0] else "other best").inc()
+    prometheus.shadow_overlap.labels(*names).inc(overlap)
+    prometheus.shadow_seconds.labels(*names).observe(seconds)
     log(
         "shadow",
         request=request_id,

@@ -1,4 +1,4 @@
-"""The requests and responses of our own routes; the OpenAPI document is made from these declarations."""
+"""The requests and responses of our own routes, from which the OpenAPI document is derived."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Positive: TypeAlias = Annotated[float, Meta(ge=1, multiple_of=1)]  # an integer;
 Name: TypeAlias = Annotated[str, Meta(min_length=1, max_length=1000)]
 
 Documents: TypeAlias = Annotated[
-    Raw,  # see features.documents_in
+    Raw,  # see request_bodies.documents_in
     Meta(
         extra_json_schema={"type": "array"},
         description="One list of numbers per document, in the order of the model's features or of feature_names; "
@@ -160,7 +160,7 @@ class CreditsResponse(Struct):
 
 
 class AfterAddress(Struct):
-    """What may stand after `?`, depending on the route."""
+    """The parameters of query strings; each route has some of them."""
 
     model: Name | UnsetType = UNSET
     version: Name | UnsetType = UNSET
@@ -181,7 +181,7 @@ class SearchRequest(Struct, forbid_unknown_fields=True):
 
 
 class Found(Struct, omit_defaults=True):
-    """A document that was found; `marks` are the places of the query's words in the snippet."""
+    """A document that was found; `marks` are the positions of the query's words in the snippet."""
 
     rank: int
     id: str

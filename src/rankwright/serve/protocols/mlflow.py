@@ -7,22 +7,20 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 from msgspec import Meta, Struct
 
 from rankwright.base.errors import InputError
-from rankwright.serve.http.exchange import JSON, Response
-from rankwright.serve.http.json_decoding import Decoder
-from rankwright.serve.http.request_bodies import require_type
-from rankwright.serve.protocols.request_features import Rows, matrix_of
+from rankwright.serve.http.exchange import JSON, Decoder, Response
+from rankwright.serve.http.request_bodies import Rows, matrix_of, require_type
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rankwright.serve.http.exchange import Exchange
-    from rankwright.serve.protocols.request_features import Record, Row
+    from rankwright.serve.http.request_bodies import Record, Row
     from rankwright.serve.service import Service
 
 Cell: TypeAlias = float | str | None
 
 
-class Split(Struct):
+class SplitFrame(Struct):
     """A data frame as pandas' `to_dict("split")` has it."""
 
     data: Annotated[list[list[Cell]], Meta(min_length=1)]
@@ -33,7 +31,7 @@ class Split(Struct):
 class Invocation(Struct, forbid_unknown_fields=True):
     """Documents of one query, as exactly one of the four."""
 
-    dataframe_split: Split | None = None
+    dataframe_split: SplitFrame | None = None
     dataframe_records: list[dict[str, Cell]] | None = None
     instances: Rows | None = None
     inputs: Rows | dict[str, list[Cell]] | None = None
@@ -65,7 +63,7 @@ async def invocations(service: Service, exchange: Exchange) -> Response:
 def _rows(given: Invocation) -> tuple[Sequence[Row | Record], Sequence[str] | None]:
     """Return the documents, and the names of their features if they are lists."""
     forms = (given.dataframe_split, given.dataframe_records, given.instances, given.inputs)
-    if sum(one is not None for one in forms) != 1:
+    if sum(form is not None for form in forms) != 1:
         raise InputError("Give one of dataframe_split, dataframe_records, instances and inputs.")
     if given.dataframe_split is not None:
         return _of_split(given.dataframe_split)
@@ -74,7 +72,7 @@ def _rows(given: Invocation) -> tuple[Sequence[Row | Record], Sequence[str] | No
     return given.dataframe_records or given.instances or given.inputs or [], None
 
 
-def _of_split(frame: Split) -> tuple[Sequence[Row | Record], Sequence[str] | None]:
+def _of_split(frame: SplitFrame) -> tuple[Sequence[Row | Record], Sequence[str] | None]:
     """Return the rows of a data frame; as records if they hold text."""
     has_text = any(isinstance(cell, str) for row in frame.data for cell in row)
     numbered = frame.columns is None or all(isinstance(name, int) for name in frame.columns)

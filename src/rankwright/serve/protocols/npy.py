@@ -1,4 +1,4 @@
-"""Matrices in numpy's own format, as `numpy.save` writes them, read without a copy."""
+"""Matrices in numpy's format (`numpy.save`), read without a copy."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def _end_of_header(body: bytes) -> int:
 
 @lru_cache(maxsize=256)
 def _header(start: bytes) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
-    """Return shape, order and type; numpy takes as long to read them as a model to score some documents."""
+    """Return shape, order and type; cached, since numpy parses slowly."""
     try:
         return npy.read_array_header_1_0(io.BytesIO(start[8:]), max_header_size=MAX_HEADER)
     except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):

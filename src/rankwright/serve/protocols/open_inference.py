@@ -16,13 +16,11 @@ from msgspec import UNSET, Meta, Struct, UnsetType
 from rankwright.base.errors import InputError
 from rankwright.base.version import __version__
 from rankwright.data.input_arrays import checked_features
-from rankwright.serve.http import health as status
-from rankwright.serve.http.exchange import JSON, Response
-from rankwright.serve.http.json_decoding import Decoder
-from rankwright.serve.http.request_bodies import require_type
+from rankwright.serve.http import health
+from rankwright.serve.http.exchange import JSON, Decoder, Response
+from rankwright.serve.http.request_bodies import in_model_order, lists_as_matrix, require_type
 from rankwright.serve.models.loaded_models import order_of
 from rankwright.serve.protocols.messages import Positive  # noqa: TC001  # msgspec reads annotations
-from rankwright.serve.protocols.request_features import in_model_order, lists_as_matrix
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -146,14 +144,14 @@ async def server(_service: Service, exchange: Exchange) -> Response:
 
 
 async def live(_service: Service, exchange: Exchange) -> Response:
-    """Say that the process answers."""
+    """Answer that the process is alive."""
     exchange.query()
     return Response.json(ServerLive(live=True))
 
 
 async def ready(service: Service, exchange: Exchange) -> Response:
-    """Say whether new requests should be sent here."""
-    await status.ready(service, exchange)
+    """Answer whether the service takes requests."""
+    await health.ready(service, exchange)
     return Response.json(ServerReady(ready=True))
 
 
@@ -168,7 +166,7 @@ async def metadata(service: Service, exchange: Exchange, model: str, version: st
 
 
 async def model_ready(service: Service, exchange: Exchange, model: str, version: str | None = None) -> Response:
-    """Say that a model is in service; one that is not is not found."""
+    """Answer that a model is in service; an unknown model is not found (404)."""
     exchange.query()
     return Response.json(ModelReady(service.models.get(model, version).source.name, ready=True))
 
@@ -178,7 +176,7 @@ async def infer(service: Service, exchange: Exchange, model: str, version: str |
     exchange.query()
     served = service.models.get(model, version)
     request, X = await _read(service, exchange, served)
-    wanted = [SCORES] if not request.outputs else [one.name for one in request.outputs]
+    wanted = [SCORES] if not request.outputs else [output.name for output in request.outputs]
     for name in wanted:
         if name not in (SCORES, RANKS):
             raise InputError(f"There is no output {name[:60]!r}; there are {SCORES} and {RANKS}.")

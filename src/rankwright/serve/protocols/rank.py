@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from msgspec import UNSET
 
-from rankwright.serve.http import prometheus as instruments
-from rankwright.serve.http.exchange import Response
-from rankwright.serve.http.json_decoding import Decoder
+from rankwright.serve.http import prometheus
+from rankwright.serve.http.exchange import Decoder, Response
 from rankwright.serve.http.logs import log
-from rankwright.serve.http.request_bodies import Asked, read_documents, read_json
+from rankwright.serve.http.request_bodies import Asked, for_other_model, read_documents, read_json
 from rankwright.serve.models.interleaving import flip, team_draft
 from rankwright.serve.models.loaded_models import order_of
 from rankwright.serve.models.shadow_models import compare_with_shadow
@@ -32,7 +31,6 @@ from rankwright.serve.protocols.messages import (
     ScoreRequest,
     ScoreResponse,
 )
-from rankwright.serve.protocols.request_features import for_other_model
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -48,7 +46,7 @@ _explain_request = Decoder(ExplainRequest)
 _click_request = Decoder(ClickRequest)
 TIE = "tie"
 MOST_IMPORTANT = 10  # features in an explanation
-LARGEST_EXACT = 1_000  # wins; of more the normal distribution gives the same three digits
+LARGEST_EXACT = 1_000  # wins; for more, the normal approximation has the same three digits
 
 
 async def score(service: Service, exchange: Exchange) -> Response:
@@ -80,7 +78,7 @@ async def rank(service: Service, exchange: Exchange) -> Response:
 async def explain(service: Service, exchange: Exchange) -> Response:
     """Return the contributions of features to the score of each document."""
     request, model, X = await read_documents(service, exchange, _explain_request)
-    exchange.model, exchange.n_documents = model, len(X)
+    exchange.model, exchange.n_documents = model.source.reference, len(X)
     return await service.in_thread(_explained, Asked(request, model, X))
 
 
@@ -91,9 +89,9 @@ async def clicks(service: Service, exchange: Exchange) -> Response:
     first, second = impression.clicks([*map(int, request.ranks)])
     pair = (impression.first, impression.second)
     winner = None if first == second else pair[int(second > first)]
-    instruments.reports.labels(*pair, winner or TIE).inc()
+    prometheus.reports.labels(*pair, winner or TIE).inc()
     for model, count in zip(pair, (first, second), strict=True):
-        instruments.clicks.labels(*pair, model).inc(count)
+        prometheus.clicks.labels(*pair, model).inc(count)
     log("clicks", request=exchange.id, impression=impression.id, clicks={pair[0]: first, pair[1]: second})
     return Response.json(ClickResponse({pair[0]: first, pair[1]: second}, winner))
 
@@ -101,11 +99,11 @@ async def clicks(service: Service, exchange: Exchange) -> Response:
 async def standings(_service: Service, exchange: Exchange) -> Response:
     """Return how often each of two interleaved models got more clicks."""
     exchange.query()
-    won, clicked = instruments.values_of(instruments.reports), instruments.values_of(instruments.clicks)
+    won, clicked = prometheus.values_of(prometheus.reports), prometheus.values_of(prometheus.clicks)
     pairs = []
-    for (first, second), n in instruments.values_of(instruments.impressions).items():
-        wins = [won.get((first, second, one), 0) for one in (first, second, TIE)]
-        counts = [clicked.get((first, second, one), 0) for one in (first, second)]
+    for (first, second), n in prometheus.values_of(prometheus.impressions).items():
+        wins = [won.get((first, second, model), 0) for model in (first, second, TIE)]
+        counts = [clicked.get((first, second, model), 0) for model in (first, second)]
         p_value = sign_test(wins[0], wins[1])
         pairs.append(
             Credits(first, second, n, sum(wins), wins[0], wins[1], wins[2], counts[0], counts[1], p_value)
@@ -114,11 +112,11 @@ async def standings(_service: Service, exchange: Exchange) -> Response:
 
 
 def sign_test(first: int, second: int) -> float:
-    """Return the two-sided p-value of so many wins each, if both were as likely to win."""
+    """Return the two-sided p-value of the sign test for the wins of two models."""
     n, fewer = first + second, min(first, second)
     if n > LARGEST_EXACT:
         return erfc(max(abs(first - second) - 1, 0) / sqrt(2 * n))
-    tail: int = sum(comb(n, one) for one in range(fewer + 1))
+    tail: int = sum(comb(n, wins) for wins in range(fewer + 1))
     return min(1.0, 2 * tail / float(2**n))
 
 
@@ -131,7 +129,7 @@ def _identity(model: ServedModel) -> tuple[str, str, str]:
 
 
 def _array(values: Any, model: ServedModel, afterwards: Callable[[], None] | None) -> Response:
-    """Return an array as it is, with the model that made it in the header."""
+    """Return an array in numpy's format; a header names the model."""
     named = f"{model.source.reference} {model.revision}".encode()
     headers = ((b"x-model", named),)
     return Response(npy.write_array(values), media_type=npy.MEDIA_TYPE, headers=headers, afterwards=afterwards)
@@ -148,15 +146,15 @@ def _ranked(order: list[int], ids: Sequence[str] | None, scores: Sequence[Any]) 
 async def _interleaved(
     service: Service, exchange: Exchange, asked: Asked[RankRequest], rival: ServedModel, scores: Doubles
 ) -> RankResponse:
-    """Return a list to which both models have contributed in turn."""
+    """Return the interleaved ranking of two models."""
     request, model, X = asked
     others = await service.scores(exchange, rival, for_other_model(X, model, rival))
-    exchange.model = model
+    exchange.model = model.source.reference
     draft = team_draft(order_of(scores), order_of(others), flip)
     top = _count(request.top)
     order, teams = draft.order[:top], draft.teams[:top]
     names = (model.source.reference, rival.source.reference)
-    instruments.impressions.labels(*names).inc()
+    prometheus.impressions.labels(*names).inc()
     ranking = _ranked(order, request.ids, [UNSET] * len(order))
     return RankResponse(*_identity(model), ranking, service.impressions.written(*names, teams))
 
@@ -164,12 +162,12 @@ async def _interleaved(
 def _shadowing(
     service: Service, exchange: Exchange, model: ServedModel, X: Floats, scores: Doubles
 ) -> Callable[[], None] | None:
-    """Return what is to be done after the answer, if the model has a shadow."""
+    """Return the comparison with the shadow, to be made after the answer; None without a shadow."""
     shadow = service.shadow(model)
     if shadow is None:
         return None
     if service.is_behind:
-        instruments.shadow_requests.labels(model.source.reference, shadow.source.reference, "left out").inc()
+        prometheus.shadow_requests.labels(model.source.reference, shadow.source.reference, "left out").inc()
         return None
     return lambda: compare_with_shadow(exchange.id, model, shadow, X, scores)
 
@@ -185,7 +183,7 @@ def _explained(asked: Asked[ExplainRequest]) -> Response:
 
 
 def _in_json(value: float) -> float | str | None:
-    """Return a value of a feature as JSON has it, which knows neither missing nor infinite numbers."""
+    """Return a value of a feature for JSON, which has neither missing nor infinite numbers."""
     if isfinite(value):
         return value
     return None if isnan(value) else "Infinity" if value > 0 else "-Infinity"
@@ -196,8 +194,10 @@ def _explanation(
 ) -> Explanation:
     largest = np.argsort(-np.abs(parts[:-1]), kind="stable")[:top].tolist()
     shown = [
-        Contribution(model.names[one], _in_json(values[one]), float(parts[one])) for one in largest if parts[one]
+        Contribution(model.names[feature], _in_json(values[feature]), float(parts[feature]))
+        for feature in largest
+        if parts[feature]
     ]
     total = float(parts.sum())
-    rest = total - float(parts[-1]) - sum(one.contribution for one in shown)
+    rest = total - float(parts[-1]) - sum(part.contribution for part in shown)
     return Explanation(row, total, float(parts[-1]), shown, rest, UNSET if ids is None else ids[row])

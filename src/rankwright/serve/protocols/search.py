@@ -6,9 +6,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from rankwright.serve.http.exchange import Response
-from rankwright.serve.http.json_decoding import Decoder
-from rankwright.serve.http.refusals import RefusalError
+from rankwright.serve.http.exchange import Decoder, RefusalError, Response
 from rankwright.serve.http.request_bodies import read_address, read_json
 from rankwright.serve.protocols.messages import Found, SearchRequest, SearchResponse
 
@@ -26,28 +24,28 @@ async def search(service: Service, exchange: Exchange) -> Response:
 
 
 async def search_by_address(service: Service, exchange: Exchange) -> Response:
-    """Search for a query in the address."""
+    """Search for a query in the query string."""
     given = read_address(exchange, "q", "n", "snippets", "model", "version")
     if "q" not in given:
         raise RefusalError(400, "Give the query as the parameter q.")
     try:
         request = msgspec.convert({"query": given.pop("q"), **given}, SearchRequest)
     except msgspec.ValidationError as error:
-        raise RefusalError(400, f"A parameter after ? is not as it should be: {error}.") from None
+        raise RefusalError(400, f"A parameter after ? is invalid: {error}.") from None
     return await _search(service, request)
 
 
 async def _search(service: Service, request: SearchRequest) -> Response:
     assert service.search is not None  # otherwise there is no such route
     searcher = service.search.searcher(request.model, request.version)
-    return Response.json(await service.in_thread(_found, searcher, request))
+    return Response.json(await service.in_thread(_results, searcher, request))
 
 
-def _found(searcher: Searcher, request: SearchRequest) -> SearchResponse:
+def _results(searcher: Searcher, request: SearchRequest) -> SearchResponse:
     """Return the results of a query."""
     results = searcher.search(request.query, int(request.n))
-    found = [Found(rank, name, score) for rank, (name, score) in enumerate(results, start=1)]
+    documents = [Found(rank, name, score) for rank, (name, score) in enumerate(results, start=1)]
     if request.snippets and searcher.index.has_text:
-        for one, part in zip(found, searcher.snippets(request.query, results), strict=True):
-            one.field, one.snippet, one.marks = part.field, part.text, [*part.marks]
-    return SearchResponse(found)
+        for document, part in zip(documents, searcher.snippets(request.query, results), strict=True):
+            document.field, document.snippet, document.marks = part.field, part.text, [*part.marks]
+    return SearchResponse(documents)

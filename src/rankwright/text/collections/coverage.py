@@ -1,4 +1,4 @@
-"""Which judgements are about known queries and documents."""
+"""Coverage: judgements for known and unknown queries and documents."""
 
 from __future__ import annotations
 
@@ -9,18 +9,21 @@ import numpy as np
 
 from rankwright.base.wording import counted
 from rankwright.data.readers.trec import Judgements
+from rankwright.reports.result import Result
 from rankwright.text.collections.queries import Queries
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable
+
+    from rankwright.reports.blocks import Block, Section
 
 
 class CoverageWarning(UserWarning):
     """Some judgements or documents have no counterpart; the message counts them."""
 
 
-@dataclass(frozen=True)
-class JudgementCoverage:
+@dataclass(frozen=True, repr=False)
+class JudgementCoverage(Result):
     """How many judgements are about known queries and documents; prints as a sentence.
 
     Parameters
@@ -46,13 +49,17 @@ class JudgementCoverage:
         """Whether every judgement is known and every query judged."""
         return not self.n_unknown and not self.queries_without_judgements
 
-    def __str__(self) -> str:
+    @property
+    def summary(self) -> str:
         return (
             f"{counted(self.n_judgements, 'judgement')}, {self.n_unknown:,} of them left out, for "
             f"{_some('unknown query', self.unknown_queries)} and "
             f"{_some('unknown document', self.unknown_documents)}; "
             f"{_some('query', self.queries_without_judgements)} without judgements."
         )
+
+    def blocks(self) -> list[Block | Section]:
+        return []
 
 
 class KnownJudgements(NamedTuple):
@@ -74,7 +81,7 @@ def known_judgements(
     queries
         The known queries, or their ids.
     documents
-        The ids of the known documents: a set, or anything else that answers `in` quickly.
+        The ids of the known documents: a set, or another container with a fast `in`.
     """
     ids = dict.fromkeys(queries.ids if isinstance(queries, Queries) else queries)
     pairs = list(zip(judgements.qid.tolist(), judgements.document_ids.tolist(), strict=True))

@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING
 from rankwright.base.errors import InputError
 from rankwright.data.readers import irds
 from rankwright.text.collections.fields import checked_choice, chosen_fields, id_name, id_of, text_fields
-from rankwright.text.collections.formats.lines import checked_encoding
 from rankwright.text.collections.formats.recognition import (
     DOCUMENT_FORMATS,
     checked_format,
     format_of_file,
     format_of_files,
 )
-from rankwright.text.collections.formats.record import Options, Record
+from rankwright.text.collections.formats.records import Options, Record, checked_encoding
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -49,10 +48,10 @@ class Collection:
     def __iter__(self) -> Iterator[TextDocument]:
         records = self._records()
         if self._choice is None:
-            found = text_fields(records, self._ids, typed=self._typed)
+            chosen = text_fields(records, self._ids, typed=self._typed)
         else:
-            found = chosen_fields(records, self._choice, tabular=self._tabular)
-        for record, fields in found:
+            chosen = chosen_fields(records, self._choice, tabular=self._tabular)
+        for record, fields in chosen:
             yield TextDocument(id_of(record, id_name(record, self._ids)), fields)
 
     def __repr__(self) -> str:
@@ -115,17 +114,17 @@ def read_documents(
 def _files(path: str | PathLike[str] | Sequence[str | PathLike[str]]) -> tuple[list[Path], Path | None]:
     """Return the files to read, and their folder if a folder was given."""
     if not isinstance(path, list | tuple):
-        one = Path(path)  # type: ignore[arg-type]
-        return (_files_below(one), one) if one.is_dir() else ([_existing(one)], None)
+        file = Path(path)  # type: ignore[arg-type]
+        return (_files_below(file), file) if file.is_dir() else ([_existing(file)], None)
     if not path:
         raise InputError("There is no file to read: the list of paths is empty.")
-    return [_existing(Path(one)) for one in path], None
+    return [_existing(Path(file)) for file in path], None
 
 
 def _files_below(folder: Path) -> list[Path]:
     """Return the files in a folder and below, in the order of their names, except hidden ones."""
-    found = [path for path in folder.rglob("*") if path.is_file()]
-    visible = [one for one in found if not any(part.startswith(".") for part in one.relative_to(folder).parts)]
+    files = [path for path in folder.rglob("*") if path.is_file()]
+    visible = [path for path in files if not any(part.startswith(".") for part in path.relative_to(folder).parts)]
     if not visible:
         raise InputError(f"There are no files in the folder {folder}.")
     return sorted(visible)

@@ -7,13 +7,13 @@ from collections.abc import Mapping
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
-from rankwright.base.errors import InputError
+from rankwright.base.errors import InputError, parameter
 from rankwright.base.wording import listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from rankwright.text.collections.formats.record import Record
+    from rankwright.text.collections.formats.records import Record
 
 FIRST_RECORDS = 100  # by which it is decided which fields hold numbers
 NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
@@ -24,13 +24,15 @@ def checked_choice(fields: Mapping[str, str] | Sequence[str] | None) -> dict[str
     if fields is None:
         return None
     if isinstance(fields, str):
-        raise InputError(f"fields must be a list of names or a mapping, such as [{fields!r}], not {fields!r}.")
+        raise InputError(
+            f"{parameter('fields')} must be a list of names or a mapping, such as [{fields!r}], not {fields!r}."
+        )
     choice = dict(fields) if isinstance(fields, Mapping) else {name: name for name in fields}
     if not choice:
-        raise InputError("fields must name at least one field.")
+        raise InputError(f"{parameter('fields')} must name at least one field.")
     for name in chain(choice, choice.values()):
         if not isinstance(name, str) or not name:
-            raise InputError(f"fields must be names, not {name!r}.")
+            raise InputError(f"{parameter('fields')} must be names, not {name!r}.")
     return choice
 
 
@@ -40,17 +42,19 @@ def id_name(record: Record, names: Sequence[str]) -> str:
         if name in record.fields:
             return name
     wanted = repr(names[0]) if len(names) == 1 else listed(names)
-    raise InputError(f"{record.place}: no id: expected a field {wanted}, found {_found(record)}; pass id=.")
+    raise InputError(
+        f"{record.where}: no id: expected a field {wanted}, found {_names(record)}; pass {parameter('id')}."
+    )
 
 
 def id_of(record: Record, name: str) -> str:
     """Return the id that a field holds: text or an integer."""
     value = record.fields[name]
     if isinstance(value, bool) or not isinstance(value, str | int):
-        raise InputError(f"{record.place}: the id in {name!r} must be text or an integer, not {_shown(value)}.")
+        raise InputError(f"{record.where}: the id in {name!r} must be text or an integer, not {_shown(value)}.")
     text = str(value).strip()
     if not text:
-        raise InputError(f"{record.place}: the id in {name!r} is empty.")
+        raise InputError(f"{record.where}: the id in {name!r} is empty.")
     return text
 
 
@@ -69,7 +73,7 @@ def chosen_fields(
         yield (
             record,
             {
-                name: _as_text(value, field, record.place)
+                name: _as_text(value, field, record.where)
                 for name, field in choice.items()
                 if (value := record.fields.get(field)) is not None
             },
@@ -84,7 +88,7 @@ def text_fields(
     """Yield each record with all its fields that hold text, except the id."""
     first = list(islice(records, FIRST_RECORDS))
     numbers = set() if typed else _fields_of_numbers(first)
-    found = False
+    has_text = False
     for number, record in enumerate(chain(first, records), start=1):
         omitted = numbers | {id_name(record, ids)}
         texts = {
@@ -92,9 +96,11 @@ def text_fields(
             for name, value in record.fields.items()
             if name not in omitted and (text := _text(value)) is not None
         }
-        found = found or bool(texts)
-        if not found and number == len(first):
-            raise InputError(f"{record.place}: none of {_found(record)} holds text; name some with fields=.")
+        has_text = has_text or bool(texts)
+        if not has_text and number == len(first):
+            raise InputError(
+                f"{record.where}: none of {_names(record)} holds text; name some with {parameter('fields')}."
+            )
         yield record, texts
 
 
@@ -102,18 +108,18 @@ def _text(value: Any) -> str | None:
     """Return text, or lines of text from a list of texts; None if the value is something else."""
     if isinstance(value, str):
         return value
-    if isinstance(value, list | tuple) and value and all(isinstance(one, str) for one in value):
+    if isinstance(value, list | tuple) and value and all(isinstance(part, str) for part in value):
         return "\n".join(value)
     return None
 
 
-def _as_text(value: Any, name: str, place: str) -> str:
+def _as_text(value: Any, name: str, where: str) -> str:
     """Return the text of a field that was asked for: a number too is text then."""
     if isinstance(value, int | float) and not isinstance(value, bool):
         return str(value)
     text = "" if value == [] else _text(value)
     if text is None:
-        raise InputError(f"{place}: the field {name!r} must hold text, not {_shown(value)}.")
+        raise InputError(f"{where}: the field {name!r} must hold text, not {_shown(value)}.")
     return text
 
 
@@ -131,10 +137,10 @@ def _fields_of_numbers(records: Sequence[Record]) -> set[str]:
 def _require_all(absent: Mapping[str, None], record: Record) -> None:
     if absent:
         name = next(iter(absent))
-        raise InputError(f"{record.place}: no field {name!r} here or before; the fields are {_found(record)}.")
+        raise InputError(f"{record.where}: no field {name!r} here or before; the fields are {_names(record)}.")
 
 
-def _found(record: Record) -> str:
+def _names(record: Record) -> str:
     return ", ".join(map(repr, record.fields)) or "none"
 
 

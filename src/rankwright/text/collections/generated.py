@@ -105,7 +105,7 @@ def _fields(subject: np.ndarray, random: np.random.Generator) -> dict[str, str]:
     sentences += [_filled(ABOUT, subject, random) for _ in range(random.integers(1, 5))]
     sentences += [_filled(PASSING, subject, random) for _ in range(random.integers(1, 8))]
     sentences += [_filled(FILLER, subject, random) for _ in range(random.integers(0, 8))]
-    body = " ".join(sentences[place] for place in random.permutation(len(sentences)))
+    body = " ".join(sentences[index] for index in random.permutation(len(sentences)))
     return {"title": title[0].upper() + title[1:], "body": body}
 
 

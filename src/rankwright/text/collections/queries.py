@@ -12,14 +12,13 @@ from rankwright.base.errors import InputError
 from rankwright.base.wording import counted, listed
 from rankwright.data.readers import irds
 from rankwright.text.collections.fields import id_name, id_of
-from rankwright.text.collections.formats.lines import checked_encoding
 from rankwright.text.collections.formats.recognition import (
     QUERY_FORMATS,
     checked_format,
     first_bytes,
     format_of_file,
 )
-from rankwright.text.collections.formats.record import Options, Record
+from rankwright.text.collections.formats.records import Options, Record, checked_encoding
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -45,14 +44,14 @@ class Queries:
         object.__setattr__(self, "texts", texts)
         if len(ids) != len(texts):
             raise InputError(f"There are {len(ids)} query ids but {len(texts)} texts.")
-        for one in (*ids, *texts):
-            if not isinstance(one, str):
-                raise InputError(f"Ids and texts of queries must be strings, not {one!r}.")
+        for text in (*ids, *texts):
+            if not isinstance(text, str):
+                raise InputError(f"Ids and texts of queries must be strings, not {text!r}.")
         seen: set[str] = set()
-        for one in ids:
-            if one in seen:
-                raise InputError(f"Query {one!r} occurs twice.")
-            seen.add(one)
+        for query in ids:
+            if query in seen:
+                raise InputError(f"Query {query!r} occurs twice.")
+            seen.add(query)
 
     @classmethod
     def of(cls, texts: Mapping[str, str]) -> Queries:
@@ -116,13 +115,13 @@ def read_queries(
         raise InputError(f"ids must be 'file' or 'place', not {ids!r}.")
     records, own_ids, own_texts = _records(path, format, Options(checked_encoding(encoding), id))
     names = own_ids if id is None else (id,)
-    found: dict[str, str] = {}
-    for place, record in enumerate(records, start=1):
-        query = str(place) if ids == "place" else id_of(record, id_name(record, names))
-        if query in found:
-            raise InputError(f"{record.place}: query {query!r} occurs twice.")
-        found[query] = " ".join(_text_of(record, part, own_texts).split())
-    return Queries.of(found)
+    texts: dict[str, str] = {}
+    for number, record in enumerate(records, start=1):
+        query = str(number) if ids == "place" else id_of(record, id_name(record, names))
+        if query in texts:
+            raise InputError(f"{record.where}: query {query!r} occurs twice.")
+        texts[query] = " ".join(_text_of(record, part, own_texts).split())
+    return Queries.of(texts)
 
 
 def _records(
@@ -144,10 +143,10 @@ def _text_of(record: Record, part: str | Sequence[str] | None, own: tuple[str, .
     wanted = own if part is None else (part,) if isinstance(part, str) else tuple(part)
     texts = [record.fields[name] for name in wanted if record.fields.get(name) is not None]
     if not texts:
-        found = ", ".join(map(repr, record.fields)) or "none"
-        expected = f"expected a field {listed(wanted)}, found {found}"
-        raise InputError(f"{record.place}: {expected}; name the part that is the text.")
+        names = ", ".join(map(repr, record.fields)) or "none"
+        expected = f"expected a field {listed(wanted)}, found {names}"
+        raise InputError(f"{record.where}: {expected}; name the part that is the text.")
     for text in texts:
         if not isinstance(text, str):
-            raise InputError(f"{record.place}: the text of a query must be text, not {text!r}.")
+            raise InputError(f"{record.where}: the text of a query must be text, not {text!r}.")
     return texts[0] if part is None else "\n".join(texts)

@@ -11,18 +11,18 @@ import numpy as np
 from rankwright.base.errors import InputError
 from rankwright.data.readers.trec import Run
 from rankwright.text.collections.queries import Queries
-from rankwright.text.index.search_results import Results
+from rankwright.text.index.snapshot import SearchResults
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from rankwright.text.index.snapshot import Collection
+    from rankwright.text.index.snapshot import Snapshot
 
-CandidatesLike: TypeAlias = "Sequence[Results] | Run | Mapping[str, Sequence[str]]"
+CandidatesLike: TypeAlias = "Sequence[SearchResults] | Run | Mapping[str, Sequence[str]]"
 
 
 class Candidates(Protocol):
-    """The documents of one query, by number in the index and by id; `Results` are candidates."""
+    """The documents of one query, by number in the index and by id; `SearchResults` are candidates."""
 
     @property
     def numbers(self) -> NDArray[np.int64]: ...
@@ -30,8 +30,8 @@ class Candidates(Protocol):
     def ids(self) -> list[str]: ...
 
 
-class FoundCandidates(NamedTuple):
-    """Candidates that were given by id."""
+class NamedCandidates(NamedTuple):
+    """Candidates given by id."""
 
     numbers: NDArray[np.int64]
     ids: list[str]
@@ -46,18 +46,20 @@ def as_queries(queries: Any) -> Queries:
     raise InputError(f"queries must be Queries or a mapping of ids to texts, not {type(queries).__name__}.")
 
 
-def candidates_of(given: CandidatesLike, queries: Queries, collection: Collection) -> Sequence[Candidates]:
+def candidates_of(given: CandidatesLike, queries: Queries, snapshot: Snapshot) -> Sequence[Candidates]:
     """Return the candidates of each query; a query may have none. All documents must be in the index."""
     if isinstance(given, Run | Mapping):
-        by_query = _of_run(given) if isinstance(given, Run) else {str(one): [*ids] for one, ids in given.items()}
+        by_query = (
+            _of_run(given) if isinstance(given, Run) else {str(query): [*ids] for query, ids in given.items()}
+        )
         _require_known(by_query, queries)
-        return _found([by_query.get(query, []) for query in queries.ids], queries, collection)
-    if isinstance(given, Sequence) and all(isinstance(one, Results) for one in given):
+        return _of_ids([by_query.get(query, []) for query in queries.ids], queries, snapshot)
+    if isinstance(given, Sequence) and all(isinstance(results, SearchResults) for results in given):
         if len(given) != len(queries):
             raise InputError(f"There are {len(queries)} queries but {len(given)} results.")
-        return _of_results(given, queries, collection)
+        return _of_results(given, queries, snapshot)
     raise InputError(
-        "candidates must be a list of Results, a Run, or a mapping of query ids to document ids, not "
+        "candidates must be a list of SearchResults, a Run, or a mapping of query ids to document ids, not "
         f"{type(given).__name__}."
     )
 
@@ -73,9 +75,9 @@ def _of_run(run: Run) -> dict[str, list[str]]:
     }
 
 
-def _of_results(given: Sequence[Results], queries: Queries, collection: Collection) -> Sequence[Candidates]:
-    if any(one._collection is not collection for one in given):  # the index has changed since
-        return _found([one.ids for one in given], queries, collection)
+def _of_results(given: Sequence[SearchResults], queries: Queries, snapshot: Snapshot) -> Sequence[Candidates]:
+    if any(results._snapshot is not snapshot for results in given):  # the index has changed since
+        return _of_ids([results.ids for results in given], queries, snapshot)
     return given
 
 
@@ -85,24 +87,24 @@ def _require_known(given: Mapping[str, Sequence[str]], queries: Queries) -> None
             raise InputError(f"There are candidates for query {query!r}, which is not among the queries.")
 
 
-def _found(lists: Sequence[Sequence[str]], queries: Queries, collection: Collection) -> list[FoundCandidates]:
-    ids = [one for each in lists for one in each]
-    for one in ids:
-        if not isinstance(one, str):
-            raise InputError(f"Ids of documents must be strings, not {one!r}.")
-    numbers = collection.find(ids)
+def _of_ids(lists: Sequence[Sequence[str]], queries: Queries, snapshot: Snapshot) -> list[NamedCandidates]:
+    ids = [name for each in lists for name in each]
+    for name in ids:
+        if not isinstance(name, str):
+            raise InputError(f"Ids of documents must be strings, not {name!r}.")
+    numbers = snapshot.find(ids)
     if (numbers < 0).any():
         raise InputError(f"The index has no document {ids[int((numbers < 0).argmax())]!r}, which is a candidate.")
-    places = np.cumsum([0, *map(len, lists)]).tolist()
-    found = [FoundCandidates(numbers[a:b], ids[a:b]) for a, b in pairwise(places)]
-    for query, mine in zip(queries.ids, found, strict=True):
+    offsets = np.cumsum([0, *map(len, lists)]).tolist()
+    candidates = [NamedCandidates(numbers[a:b], ids[a:b]) for a, b in pairwise(offsets)]
+    for query, mine in zip(queries.ids, candidates, strict=True):
         _require_different(query, mine.ids)
-    return found
+    return candidates
 
 
 def _require_different(query: str, ids: Sequence[str]) -> None:
     seen: set[str] = set()
-    for one in ids:
-        if one in seen:
-            raise InputError(f"Document {one!r} is twice among the candidates of query {query!r}.")
-        seen.add(one)
+    for name in ids:
+        if name in seen:
+            raise InputError(f"Document {name!r} is twice among the candidates of query {query!r}.")
+        seen.add(name)

@@ -121,5 +121,7 @@ FEATURES = (
 """All features, in the order of columns within a field."""
 
 FAMILIES = tuple(dict.fromkeys(feature.family for feature in FEATURES))
-TABLE_2 = tuple(sorted((one for one in FEATURES if one.paper is not None), key=lambda one: one.paper or 0))
+TABLE_2 = tuple(
+    sorted((feature for feature in FEATURES if feature.paper is not None), key=lambda feature: feature.paper or 0)
+)
 """The features of Table 2 of Xu and Li (SIGIR 2007), in its order. There idf is N / n."""

@@ -1,4 +1,6 @@
-"""Full names of features, which say all that a value depends on: the fields, the formula, and its parameters.
+"""Names of features: the choice of features by family or name, and full names.
+
+A full name says all that a value depends on: the fields, the formula, and its parameters.
 
 A name such as "title: BM25" stands for the default parameters; others are part of the name, as in
 "title: BM25 (k1=0.9 b=0.4)". So a model that was saved with its names can have its features computed again.
@@ -10,8 +12,9 @@ import re
 from dataclasses import fields as fields_of
 from typing import TYPE_CHECKING, Any
 
-from rankwright.base.errors import InputError
-from rankwright.text.features.definitions import ALL_FIELDS, FEATURES
+from rankwright.base.errors import InputError, parameter
+from rankwright.base.wording import nearest
+from rankwright.text.features.definitions import ADARANK_2007, ALL_FIELDS, FAMILIES, FEATURES, TABLE_2
 from rankwright.text.retrieval import model_of
 
 if TYPE_CHECKING:
@@ -37,7 +40,7 @@ def full_name(scope: str, feature: TextFeature, models: Mapping[str, RetrievalMo
 
 
 def settings_of(names: Sequence[str]) -> dict[str, Any]:
-    """Return what to give to `FeatureSet`, so that its features are those of full names."""
+    """Return the arguments of the `FeatureSet` whose features have these full names."""
     short: list[str] = []
     models: dict[str, RetrievalModel] = {}
     scopes: dict[str, None] = {}
@@ -46,7 +49,7 @@ def settings_of(names: Sequence[str]) -> dict[str, Any]:
         scope, _, feature_name = base.rpartition(": ")
         feature = FEATURE_OF.get(feature_name)
         if feature is None or (parameters and feature.model is None):
-            short.append(name)  # nobody knows it, as will be said
+            short.append(name)  # unknown: `chosen_columns` refuses it
             continue
         if feature.model is not None:
             model = model_of(feature.model, parameters)
@@ -63,23 +66,23 @@ def settings_of(names: Sequence[str]) -> dict[str, Any]:
 
 def _spelled(model: RetrievalModel) -> str:
     default = type(model)()
-    values = {one.name: getattr(model, one.name) for one in fields_of(model)}  # type: ignore[arg-type]
+    values = {field.name: getattr(model, field.name) for field in fields_of(model)}  # type: ignore[arg-type]
     changed = {name: value for name, value in values.items() if value != getattr(default, name)}
     return " ".join(f"{name}={_number(value)}" for name, value in changed.items())
 
 
 def _number(value: Any) -> str:
-    """Return a parameter as text from which exactly it can be read."""
+    """Return a parameter as text that parses to the same value."""
     return value if isinstance(value, str) else repr(float(value)).removesuffix(".0")
 
 
 def _split(name: str) -> tuple[str, dict[str, Any]]:
     """Return a name without its parameters, and these."""
-    found = SPELLED.fullmatch(name)
-    if found is None:
+    match = SPELLED.fullmatch(name)
+    if match is None:
         return name, {}
-    pairs = [part.partition("=") for part in found["parameters"].split()]
-    return found["name"], {key: _value(value) for key, _, value in pairs}
+    pairs = [part.partition("=") for part in match["parameters"].split()]
+    return match["name"], {key: _value(value) for key, _, value in pairs}
 
 
 def _value(text: str) -> float | str:
@@ -87,3 +90,59 @@ def _value(text: str) -> float | str:
         return float(text)
     except ValueError:
         return text
+
+
+Column = tuple[str, "TextFeature"]  # a scope, by name, and a feature
+
+
+def checked_features(given: Any) -> list[str] | str | None:
+    """Return wanted features: None for all, a name, or a list of names."""
+    if given is None or given == ADARANK_2007:
+        return given  # type: ignore[no-any-return]
+    names = [given] if isinstance(given, str) else given
+    if not isinstance(names, list | tuple) or not all(isinstance(name, str) for name in names):
+        raise InputError(f"{parameter('features')} must be names of features or families, not {given!r}.")
+    if ADARANK_2007 in names:
+        raise InputError(f"{ADARANK_2007!r} stands alone: give features={ADARANK_2007!r}.")
+    return [*names]
+
+
+def chosen_fields(given: Sequence[str] | None, of_index: Sequence[str]) -> tuple[str, ...]:
+    """Return the fields to use."""
+    if given is None:
+        return tuple(of_index)
+    fields = (given,) if isinstance(given, str) else tuple(given)
+    if not fields or len({*fields}) < len(fields):
+        raise InputError(
+            f"{parameter('fields')} must name at least one field of the index, each once, not {given!r}."
+        )
+    for field in fields:
+        if field not in of_index:
+            raise InputError(f"The index has no field {field!r}; it has {', '.join(of_index)}.")
+    return fields
+
+
+def chosen_columns(features: Sequence[str] | None, fields: Sequence[str]) -> list[Column]:
+    """Return the wanted features, in the order of the declarations, field by field, then of all fields together.
+
+    All fields together are the field itself if there is only one.
+    """
+    whole = ALL_FIELDS if len(fields) > 1 else fields[0]
+    if features == ADARANK_2007:
+        return [(whole, feature) for feature in TABLE_2]
+    scopes = [*fields, ALL_FIELDS] if len(fields) > 1 else [*fields]
+    every = [(scope, feature) for scope in scopes for feature in FEATURES if not feature.of_query]
+    every += [(whole, feature) for feature in FEATURES if feature.of_query]
+    if features is None:
+        return every
+    wanted = dict.fromkeys(features)
+    known = {feature.named(scope): None for scope, feature in every}
+    known |= dict.fromkeys([*FAMILIES, *(feature.name for feature in FEATURES)])
+    for name in wanted:
+        if name not in known:
+            raise InputError(f"There is no feature {name!r}{nearest(name, known)}")
+    return [
+        (scope, feature)
+        for scope, feature in every
+        if feature.named(scope) in wanted or feature.name in wanted or feature.family in wanted
+    ]

@@ -1,4 +1,4 @@
-"""Sets of features: which, with which models, and from which columns and functions of the user."""
+"""Feature sets: a choice of features with their retrieval models, and columns and functions of the user."""
 
 from __future__ import annotations
 
@@ -12,13 +12,18 @@ from rankwright.base.arrays import sealed
 from rankwright.base.errors import InputError
 from rankwright.base.threads import resolve_threads
 from rankwright.data.dataset import Documents
-from rankwright.text.analyser import placed_terms
+from rankwright.text.analyser import positioned_terms
 from rankwright.text.collections.documents import TextDocument
 from rankwright.text.features.candidates import as_queries, candidates_of
 from rankwright.text.features.definitions import ALL_FIELDS
-from rankwright.text.features.feature_choice import checked_features, chosen_columns, chosen_fields
-from rankwright.text.features.feature_names import full_name, whole_scope
-from rankwright.text.features.feature_values import FeatureColumns, Models, feature_values
+from rankwright.text.features.feature_names import (
+    checked_features,
+    chosen_columns,
+    chosen_fields,
+    full_name,
+    whole_scope,
+)
+from rankwright.text.features.feature_values import FeatureColumns, RetrievalModels, feature_values
 from rankwright.text.features.judged_features import judged_features
 from rankwright.text.features.user_columns import UserColumn, column_from, columns_from
 from rankwright.text.retrieval import BM25, AbsoluteDiscounting, Dirichlet, JelinekMercer, model_of, state_of_model
@@ -27,7 +32,7 @@ from rankwright.text.text_documents import TextDocuments, TextSource
 if TYPE_CHECKING:
     from rankwright.base.arrays import Floats
     from rankwright.data.readers.trec import Judgements
-    from rankwright.text.analyser import PlacedTerms
+    from rankwright.text.analyser import PositionedTerms
     from rankwright.text.collections.queries import Queries
     from rankwright.text.features.candidates import Candidates, CandidatesLike
     from rankwright.text.features.judged_features import JudgedFeatures
@@ -38,7 +43,7 @@ Function = Callable[[str, TextDocument], float]
 N_CANDIDATES = 100
 
 
-class Plan(NamedTuple):
+class FeaturePlan(NamedTuple):
     """The fields and columns of a feature set in an index, and the names of the columns."""
 
     fields: tuple[str, ...]
@@ -79,7 +84,7 @@ class FeatureSet:
     jelinek_mercer: JelinekMercer = field(default=JelinekMercer(), kw_only=True)
     absolute_discounting: AbsoluteDiscounting = field(default=AbsoluteDiscounting(), kw_only=True)
     _columns: tuple[UserColumn, ...] = field(init=False, repr=False)
-    _plans: dict[tuple[str, ...], Plan] = field(
+    _plans: dict[tuple[str, ...], FeaturePlan] = field(
         init=False, repr=False, default_factory=dict
     )  # by an index's fields
 
@@ -87,7 +92,9 @@ class FeatureSet:
         object.__setattr__(self, "features", checked_features(self.features))
         object.__setattr__(self, "_columns", columns_from(self.columns))
         object.__setattr__(self, "functions", _checked_functions(self.functions))
-        for name, kind in zip(Models._fields, (BM25, Dirichlet, JelinekMercer, AbsoluteDiscounting), strict=True):
+        for name, kind in zip(
+            RetrievalModels._fields, (BM25, Dirichlet, JelinekMercer, AbsoluteDiscounting), strict=True
+        ):
             if not isinstance(getattr(self, name), kind):
                 raise InputError(f"{name} must be {kind.__name__}(), not {getattr(self, name)!r}.")
 
@@ -118,22 +125,22 @@ class FeatureSet:
             Where the documents are.
         queries : Queries or mapping of ids to texts
             The queries.
-        candidates : list of Results, Run, or mapping of query ids to lists of document ids
+        candidates : list of SearchResults, Run, or mapping of query ids to lists of document ids
             The documents of each query; results stand in the order of the queries.
         n_jobs : int, optional
             The number of threads; all by default. The features do not depend on it.
         """
         named = as_queries(queries)
-        found = candidates_of(candidates, named, index.collection)
-        ids = [name for one in found for name in one.ids]
-        terms = placed_terms(index.analyser, named.texts)
-        return self.documents_of_terms(index, named, terms, found, ids=ids, n_jobs=n_jobs)
+        chosen = candidates_of(candidates, named, index.snapshot)
+        ids = [name for documents in chosen for name in documents.ids]
+        terms = positioned_terms(index.analyser, named.texts)
+        return self.documents_of_terms(index, named, terms, chosen, ids=ids, n_jobs=n_jobs)
 
     def documents_of_terms(
         self,
         index: Index,
         queries: Queries,
-        terms: Sequence[PlacedTerms],
+        terms: Sequence[PositionedTerms],
         candidates: Sequence[Candidates],
         *,
         ids: Sequence[str] | None = None,
@@ -143,7 +150,7 @@ class FeatureSet:
 
         A search does without the names of all candidates, and analyses its queries once.
         """
-        sizes = [len(one.numbers) for one in candidates]
+        sizes = [len(part.numbers) for part in candidates]
         documents = Documents(
             sealed(self._values(index, queries, terms, candidates, resolve_threads(n_jobs))),
             np.repeat(np.array(queries.ids, np.str_), sizes),
@@ -151,8 +158,8 @@ class FeatureSet:
             feature_names=self.names(index),
             copy=False,
         )
-        source = TextSource(index.collection, index.weights, tuple(one.terms for one in terms))
-        numbers = np.concatenate([np.zeros(0, np.int64), *(one.numbers for one in candidates)])
+        source = TextSource(index.snapshot, index.weights, tuple(part.terms for part in terms))
+        numbers = np.concatenate([np.zeros(0, np.int64), *(part.numbers for part in candidates)])
         return TextDocuments.of(documents, source, np.repeat(np.arange(len(sizes)), sizes), numbers)
 
     def judged(
@@ -167,7 +174,7 @@ class FeatureSet:
         unjudged: str = "irrelevant",
         n_jobs: int | None = None,
     ) -> JudgedFeatures:
-        """Return judged documents with features, to learn from or to evaluate on, and what is to be known of them.
+        """Return judged documents with features, to learn from or to evaluate on, and count what is left out.
 
         Queries without a judgement for a document of the index are left out.
 
@@ -177,13 +184,13 @@ class FeatureSet:
             As in `documents`.
         judgements : Judgements
             Labels of documents by query. Judgements for unknown queries and documents are counted.
-        candidates : int, list of Results, Run or mapping
+        candidates : int, list of SearchResults, Run or mapping
             How many documents a search finds for each query, or the documents themselves.
         model : BM25, Dirichlet or JelinekMercer, optional
             How the search scores documents; by default `BM25()`.
         judged_too : bool
             Whether judged documents that are not among the candidates are added. Most of them are relevant, which
-            a ranker can learn from their low scores; then it promises more than a user would see.
+            a ranker can learn from their low scores: its measured accuracy is then too optimistic.
         unjudged : "irrelevant" or "drop"
             Whether candidates without a judgement count as not relevant, with label 0, or are left out.
         """
@@ -213,7 +220,7 @@ class FeatureSet:
     def from_state(cls, state: Any, *, functions: Mapping[str, Function] | None = None) -> FeatureSet:
         """Return the feature set of a state; functions, which are not stored, must be given again.
 
-        InputError if anything is wrong, for a file may be damaged.
+        InputError if the state is invalid, as in a damaged file.
         """
         match state:
             case {
@@ -222,7 +229,7 @@ class FeatureSet:
                 "columns": dict(columns),
                 "functions": [*names],
                 "models": dict(models),
-            } if models.keys() == {*Models._fields}:
+            } if models.keys() == {*RetrievalModels._fields}:
                 pass
             case _:
                 raise InputError("a feature set must have features, fields, columns, functions and models.")
@@ -231,10 +238,10 @@ class FeatureSet:
             raise InputError(
                 f"Functions are not stored with a feature set: give functions= again, by name ({wanted})."
             )
-        made: dict[str, Any] = {name: model_of(name, models[name]) for name in Models._fields}
+        made: dict[str, Any] = {name: model_of(name, models[name]) for name in RetrievalModels._fields}
         given = None if functions is None else {name: functions[name] for name in names}
         result = cls(features, fields=fields, functions=given, **made)
-        object.__setattr__(result, "_columns", tuple(column_from(name, one) for name, one in columns.items()))
+        object.__setattr__(result, "_columns", tuple(column_from(name, state) for name, state in columns.items()))
         return result
 
     @property
@@ -251,15 +258,15 @@ class FeatureSet:
     def _n_own(self) -> int:
         return len(self._columns) + len(self.functions or ())
 
-    def _plan(self, index: Index) -> Plan:
-        """Return the plan for an index; a search asks for it anew for each query."""
+    def _plan(self, index: Index) -> FeaturePlan:
+        """Return the plan for an index; cached, since every search needs it."""
         if index.fields not in self._plans:
             fields = chosen_fields(self.fields, index.fields)
             columns = chosen_columns(self.features, fields)
             whole, models = whole_scope(fields, index.fields), self._models()._asdict()
-            self._plans[index.fields] = Plan(
+            self._plans[index.fields] = FeaturePlan(
                 fields,
-                FeatureColumns.of([(_place(scope, fields), feature) for scope, feature in columns]),
+                FeatureColumns.of([(_scope_number(scope, fields), feature) for scope, feature in columns]),
                 tuple(
                     full_name(whole if scope == ALL_FIELDS else scope, feature, models)
                     for scope, feature in columns
@@ -267,33 +274,36 @@ class FeatureSet:
             )
         return self._plans[index.fields]
 
-    def _models(self) -> Models:
-        return Models(self.bm25, self.dirichlet, self.jelinek_mercer, self.absolute_discounting)
+    def _models(self) -> RetrievalModels:
+        return RetrievalModels(self.bm25, self.dirichlet, self.jelinek_mercer, self.absolute_discounting)
 
     def _values(
         self,
         index: Index,
         queries: Queries,
-        terms: Sequence[PlacedTerms],
+        terms: Sequence[PositionedTerms],
         candidates: Sequence[Candidates],
         n_threads: int,
     ) -> Floats:
         """Return the features of each query's candidates."""
         plan = self._plan(index)
-        numbers = [one.numbers for one in candidates]
-        scopes = index.collection.scopes(plan.fields)
+        numbers = [documents.numbers for documents in candidates]
+        scopes = index.snapshot.scopes(plan.fields)
         values = feature_values(scopes, self._models(), terms, numbers, plan.columns, n_threads)
         if not (self._n_own and candidates):
             return values
-        own = [self._own(index, query, text, one) for (query, text), one in zip(queries, candidates, strict=True)]
+        own = [
+            self._own(index, query, text, documents)
+            for (query, text), documents in zip(queries, candidates, strict=True)
+        ]
         return np.hstack([values, np.concatenate(own)])
 
     def _own(self, index: Index, query: str, text: str, candidates: Candidates) -> Floats:
         """Return the user's columns and functions of a query's documents."""
         own = [column.of(query, candidates.ids) for column in self._columns]
         if self.functions and candidates.ids:
-            documents = [TextDocument(one, index.text(one)) for one in candidates.ids]
-            own += [_called(name, one, text, documents) for name, one in self.functions.items()]
+            documents = [TextDocument(name, index.text(name)) for name in candidates.ids]
+            own += [_called(name, function, text, documents) for name, function in self.functions.items()]
         return np.array(own, np.float32).reshape(self._n_own, len(candidates.ids)).T
 
 
@@ -312,12 +322,12 @@ def _checked_functions(given: Any) -> Mapping[str, Function] | None:
     if given is None:
         return None
     if not isinstance(given, Mapping) or not all(
-        isinstance(name, str) and callable(one) for name, one in given.items()
+        isinstance(name, str) and callable(function) for name, function in given.items()
     ):
         raise InputError("functions must be a mapping of names to functions of a query and a document.")
     return dict(given)
 
 
-def _place(scope: str, fields: Sequence[str]) -> int:
+def _scope_number(scope: str, fields: Sequence[str]) -> int:
     """Return the number of a scope; that of all fields together comes last."""
     return fields.index(scope) if scope in fields else len(fields)

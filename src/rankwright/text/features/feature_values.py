@@ -1,4 +1,4 @@
-"""Computes features of documents for queries, by the core."""
+"""Computes features of documents for queries in the core."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rankwright.base.arrays import Floats
-    from rankwright.text.analyser import PlacedTerms
+    from rankwright.text.analyser import PositionedTerms
     from rankwright.text.features.definitions import TextFeature
     from rankwright.text.features.scopes import Scopes
     from rankwright.text.retrieval import BM25, AbsoluteDiscounting, Dirichlet, JelinekMercer
 
 
-class Models(NamedTuple):
-    """The models that are features themselves, in the order of the core."""
+class RetrievalModels(NamedTuple):
+    """The retrieval models whose scores are features, in the order of the core."""
 
     bm25: BM25
     dirichlet: Dirichlet
@@ -48,8 +48,8 @@ class FeatureColumns(NamedTuple):
 @refusing_damage()
 def feature_values(
     scopes: Scopes,
-    models: Models,
-    queries: Sequence[PlacedTerms],
+    models: RetrievalModels,
+    queries: Sequence[PositionedTerms],
     documents: Sequence[NDArray[np.int64]],
     columns: FeatureColumns,
     n_threads: int,
@@ -68,19 +68,19 @@ def feature_values(
     return _native.text_features(
         postings=postings,
         terms=_by_word([word.terms for word in words], (len(postings), len(scopes) - 1)),
-        distinct=[[one.distinct for one in each] for each in vocabularies],
-        norms=[[one.norms for one in each] for each in vocabularies],
+        distinct=[[vocabulary.distinct for vocabulary in each] for each in vocabularies],
+        norms=[[vocabulary.norms for vocabulary in each] for each in vocabularies],
         n_documents=scopes.n_documents,
         total_lengths=scopes.total_lengths,
         document_frequencies=statistics.document_frequency,
         collection_frequencies=statistics.collection_frequency,
-        weights=np.array([one.weights for one in formulas], np.float64),
-        scales=np.array([one.scales for one in formulas], np.float64),
-        starts=np.array([one.starts for one in formulas], np.float64),
-        fields=np.array([one.by_field() for one in formulas], np.float64),
+        weights=np.array([formula.weights for formula in formulas], np.float64),
+        scales=np.array([formula.scales for formula in formulas], np.float64),
+        starts=np.array([formula.starts for formula in formulas], np.float64),
+        fields=np.array([formula.by_field() for formula in formulas], np.float64),
         word_offsets=_offsets([query.terms for query in queries]),
         words=np.array([number_of[word] for query in queries for word in query.terms], np.int64),
-        places=np.array([place for query in queries for place in query.places], np.int64),
+        places=np.array([position for query in queries for position in query.positions], np.int64),
         document_offsets=_offsets(documents),
         documents=np.concatenate(documents),
         columns=columns.numbers,
@@ -89,7 +89,7 @@ def feature_values(
 
 
 def _by_word(arrays: Sequence[NDArray[np.int64]], shape: tuple[int, int]) -> NDArray[np.int64]:
-    """Return arrays of one shape as one array whose last side has one place per word."""
+    """Return arrays of one shape as one array whose last side has one entry per word."""
     return np.ascontiguousarray(np.array(arrays, np.int64).reshape(len(arrays), *shape).transpose(1, 2, 0))
 
 

@@ -1,4 +1,4 @@
-"""Judged documents with features, and what is known of them: recall, unjudged and unknown documents."""
+"""Judged documents with features; recall of the candidates, unjudged and unknown documents."""
 
 from __future__ import annotations
 
@@ -7,16 +7,18 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from rankwright.base.errors import InputError
+from rankwright.base.errors import InputError, parameter
 from rankwright.base.wording import counted, metric_value
 from rankwright.data.readers.trec import Judgements
+from rankwright.reports.blocks import Text
+from rankwright.reports.result import Result
 from rankwright.text.analyser import terms_of_texts
 from rankwright.text.collections.coverage import known_judgements
 from rankwright.text.collections.queries import Queries
 from rankwright.text.features.candidates import candidates_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from rankwright.text.collections.coverage import JudgementCoverage
     from rankwright.text.features.candidates import CandidatesLike
@@ -28,8 +30,8 @@ if TYPE_CHECKING:
 IRRELEVANT, DROP = "irrelevant", "drop"
 
 
-@dataclass(frozen=True, eq=False)
-class JudgedFeatures:
+@dataclass(frozen=True, eq=False, repr=False)
+class JudgedFeatures(Result):
     """Judged documents with features; prints as sentences.
 
     Parameters
@@ -67,24 +69,43 @@ class JudgedFeatures:
     n_added: int
     queries_without_words: tuple[str, ...]
 
-    def __str__(self) -> str:
-        lines = [
+    @property
+    def summary(self) -> str:
+        return (
             f"{counted(self.n_candidates, 'candidate')} of {counted(self.n_queries, 'query')}: recall "
-            f"{metric_value(self.recall)} ({self.n_relevant_found:,} of {self.n_relevant:,} relevant documents).",
-            f"{self._fate()}; {counted(self.n_added, 'judged document')} added.",
-            str(self.coverage),
-        ]
-        if self.queries_without_words:
-            lines.append(f"{counted(len(self.queries_without_words), 'query')} without any known word.")
-        return "\n".join(lines)
+            f"{metric_value(self.recall)} ({self.n_relevant_found:,} of {self.n_relevant:,} relevant documents)."
+        )
 
-    def _fate(self) -> str:
-        """Return what became of candidates without a judgement."""
+    def blocks(self) -> Iterator[Text]:
         unjudged = f"{counted(self.n_unjudged, 'candidate')} without a judgement"
         if self.unjudged == IRRELEVANT:
-            return f"{unjudged} counted as not relevant"
-        left = self.n_candidates - self.n_unjudged
-        return f"{unjudged} left out, {counted(left, 'candidate')} with one kept"
+            outcome = f"{unjudged} counted as not relevant"
+        else:
+            kept = self.n_candidates - self.n_unjudged
+            outcome = f"{unjudged} left out, {counted(kept, 'candidate')} with one kept"
+        yield Text(f"{outcome}; {counted(self.n_added, 'judged document')} added.")
+        yield Text(self.coverage.summary)
+        if self.queries_without_words:
+            yield Text(f"{counted(len(self.queries_without_words), 'query')} without any known word.")
+
+    def to_dict(self) -> dict[str, Any]:
+        coverage = self.coverage
+        return {
+            "queries": self.n_queries,
+            "recall": self.recall,
+            "relevant": self.n_relevant,
+            "relevant_found": self.n_relevant_found,
+            "candidates": self.n_candidates,
+            "unjudged_candidates": self.n_unjudged,
+            "unjudged": self.unjudged,
+            "judged_added": self.n_added,
+            "judgements": coverage.n_judgements,
+            "judgements_left_out": coverage.n_unknown,
+            "unknown_queries": [*coverage.unknown_queries],
+            "unknown_documents": [*coverage.unknown_documents],
+            "queries_without_judgements": [*coverage.queries_without_judgements],
+            "queries_without_words": [*self.queries_without_words],
+        }
 
 
 class _Judged(NamedTuple):
@@ -113,7 +134,7 @@ def judged_features(
 ) -> JudgedFeatures:
     """Return judged documents with features; see `FeatureSet.judged`."""
     if unjudged not in (IRRELEVANT, DROP):
-        raise InputError(f"unjudged must be 'irrelevant' or 'drop', not {unjudged!r}.")
+        raise InputError(f"{parameter('unjudged')} must be 'irrelevant' or 'drop', not {unjudged!r}.")
     if not isinstance(judgements, Judgements):
         raise InputError(f"judgements must be Judgements, see read_judgements, not {type(judgements).__name__}.")
     known, coverage = known_judgements(judgements, queries=queries, documents=_KnownDocuments(index, judgements))
@@ -121,25 +142,29 @@ def judged_features(
     used = Queries.of({query: text for query, text in queries if query in labels})
     if not len(used):
         raise InputError("No query has a judgement for a document of the index.")
-    found = _candidate_ids(index, queries, used, candidates, model, n_jobs)
+    lists = _candidate_ids(index, queries, used, candidates, model, n_jobs)
     judged = [
         _judged(ids, labels[query], judged_too=judged_too, drop=unjudged == DROP)
-        for query, ids in zip(used.ids, found, strict=True)
+        for query, ids in zip(used.ids, lists, strict=True)
     ]
-    chosen = {query: one.ids for query, one in zip(used.ids, judged, strict=True)}
+    chosen = {query: judged_query.ids for query, judged_query in zip(used.ids, judged, strict=True)}
     documents = features.documents(index, used, chosen, n_jobs=n_jobs)
-    recalls = [one.n_relevant_found / one.n_relevant for one in judged if one.n_relevant]
+    recalls = [
+        judged_query.n_relevant_found / judged_query.n_relevant
+        for judged_query in judged
+        if judged_query.n_relevant
+    ]
     return JudgedFeatures(
-        data=documents.with_labels([label for one in judged for label in one.labels]),
+        data=documents.with_labels([label for judged_query in judged for label in judged_query.labels]),
         coverage=coverage,
         n_queries=len(used),
-        n_candidates=sum(one.n_candidates for one in judged),
-        n_relevant=sum(one.n_relevant for one in judged),
-        n_relevant_found=sum(one.n_relevant_found for one in judged),
+        n_candidates=sum(judged_query.n_candidates for judged_query in judged),
+        n_relevant=sum(judged_query.n_relevant for judged_query in judged),
+        n_relevant_found=sum(judged_query.n_relevant_found for judged_query in judged),
         recall=float(np.mean(recalls)) if recalls else float("nan"),
-        n_unjudged=sum(one.n_unjudged for one in judged),
+        n_unjudged=sum(judged_query.n_unjudged for judged_query in judged),
         unjudged=unjudged,
-        n_added=sum(one.n_added for one in judged),
+        n_added=sum(judged_query.n_added for judged_query in judged),
         queries_without_words=_without_words(index, used),
     )
 
@@ -149,7 +174,7 @@ class _KnownDocuments:
 
     def __init__(self, index: Index, judgements: Judgements) -> None:
         ids = list(dict.fromkeys(judgements.document_ids.tolist()))
-        self._ids = {one for one, number in zip(ids, index.collection.find(ids), strict=True) if number >= 0}
+        self._ids = {name for name, number in zip(ids, index.snapshot.find(ids), strict=True) if number >= 0}
 
     def __contains__(self, document: object) -> bool:
         return document in self._ids
@@ -173,26 +198,26 @@ def _candidate_ids(
 ) -> list[list[str]]:
     """Return the candidates of each used query, found or given."""
     if isinstance(candidates, int | np.integer) and not isinstance(candidates, bool):
-        return [one.ids for one in index.search_all(used.texts, model, int(candidates), n_jobs=n_jobs)]
+        return [results.ids for results in index.search_all(used.texts, model, int(candidates), n_jobs=n_jobs)]
     if model is not None:
         raise InputError("model says how candidates are found: do not give it with the candidates.")
-    found = candidates_of(candidates, queries, index.collection)
-    return [one.ids for query, one in zip(queries.ids, found, strict=True) if query in used]
+    candidates_found = candidates_of(candidates, queries, index.snapshot)
+    return [results.ids for query, results in zip(queries.ids, candidates_found, strict=True) if query in used]
 
 
 def _judged(ids: Sequence[str], labels: dict[str, float], *, judged_too: bool, drop: bool) -> _Judged:
     present = {*ids}
-    kept = [one for one in ids if one in labels or not drop]
-    added = [one for one in labels if one not in present] if judged_too else []
-    relevant = [one for one, label in labels.items() if label > 0]
+    kept = [name for name in ids if name in labels or not drop]
+    added = [name for name in labels if name not in present] if judged_too else []
+    relevant = [name for name, label in labels.items() if label > 0]
     return _Judged(
         ids=[*kept, *added],
-        labels=[labels.get(one, 0.0) for one in [*kept, *added]],
+        labels=[labels.get(name, 0.0) for name in [*kept, *added]],
         n_candidates=len(ids),
-        n_unjudged=sum(one not in labels for one in ids),
+        n_unjudged=sum(name not in labels for name in ids),
         n_added=len(added),
         n_relevant=len(relevant),
-        n_relevant_found=sum(one in present for one in relevant),
+        n_relevant_found=sum(name in present for name in relevant),
     )
 
 
@@ -200,7 +225,7 @@ def _without_words(index: Index, queries: Queries) -> tuple[str, ...]:
     """Return the queries of which no document has any word."""
     terms = terms_of_texts(index.analyser, queries.texts)
     words = list({word: None for query in terms for word in query})
-    known = np.any(index.collection.statistics(index.fields, words).is_known, axis=0)
+    known = np.any(index.snapshot.statistics(index.fields, words).is_known, axis=0)
     is_known = dict(zip(words, known.tolist(), strict=True))
     return tuple(
         query for query, mine in zip(queries.ids, terms, strict=True) if not any(is_known[word] for word in mine)

@@ -84,11 +84,11 @@ class Scopes:
         terms = np.empty((len(self._segments), n_fields, len(words)), np.int64)
         documents, occurrences = np.zeros((2, n_fields + 1, len(words)), np.int64)
         for segment, mine in zip(self._segments, terms, strict=True):
-            for place, field in enumerate(self._fields):
-                mine[place] = segment.fields[field].numbers_of(words)
-                more_documents, more = segment.fields[field].postings.count(mine[place], segment.removed)
-                documents[place] += more_documents
-                occurrences[place] += more
+            for number, field in enumerate(self._fields):
+                mine[number] = segment.fields[field].numbers_of(words)
+                more_documents, more = segment.fields[field].postings.count(mine[number], segment.removed)
+                documents[number] += more_documents
+                occurrences[number] += more
             postings = [segment.fields[field].postings for field in self._fields]
             documents[-1] += (
                 more_documents if n_fields == 1 else _native.documents_with(postings, mine, segment.removed_bits)

@@ -1,4 +1,4 @@
-"""Numbers of documents that a user brings, such as PageRank, prices or clicks, joined by id."""
+"""Columns of the user, such as PageRank, prices or clicks, joined by document id."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from rankwright.base.wording import listed
 from rankwright.data.readers.frames import columns_of
 from rankwright.text.collections.fields import id_of
 from rankwright.text.collections.formats.recognition import DOCUMENT_FORMATS, format_of_file
-from rankwright.text.collections.formats.record import DOCUMENT_IDS, Options, Record
+from rankwright.text.collections.formats.records import DOCUMENT_IDS, Options, Record
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -40,7 +40,7 @@ class UserColumn:
 
     def of(self, query: str, documents: Sequence[str]) -> Floats:
         """Return the numbers of a query's documents."""
-        keys: Iterable[Key] = ((query, one) for one in documents) if self.by_query else documents
+        keys: Iterable[Key] = ((query, document) for document in documents) if self.by_query else documents
         return np.array([self.values.get(key, math.nan) for key in keys], np.float32)
 
     def state(self) -> dict[str, Any]:
@@ -69,7 +69,7 @@ def column_from(name: str, state: Any) -> UserColumn:
     """Return a column that JSON has."""
     match state:
         case {"by": str(by), "ids": [*ids], "values": [*values]} if by in (ID, PAIR) and len(ids) == len(values):
-            keys = [tuple(one) if isinstance(one, list) else one for one in ids]
+            keys = [tuple(key) if isinstance(key, list) else key for key in ids]
             return _of_mapping(name, dict(zip(keys, values, strict=True)), by_query=by == PAIR)
     raise InputError(f"The column {name!r} must have by, ids and values.")
 
@@ -101,31 +101,31 @@ def _number(name: str, value: Any) -> float:
 
 def _of_records(records: Iterator[Record]) -> tuple[UserColumn, ...]:
     """Return the columns of a table, by the document id of each row, and by its query id if there is one."""
-    found: dict[str, dict[Key, float]] = {}
+    columns: dict[str, dict[Key, float]] = {}
     by_query = False
     for number, record in enumerate(records):
         document = _named(record, DOCUMENTS)
         if document is None:
-            raise InputError(f"{record.place}: no id: expected a column {listed(DOCUMENTS)}.")
+            raise InputError(f"{record.where}: no id: expected a column {listed(DOCUMENTS)}.")
         query = _named(record, QUERIES)
         if number == 0:
             by_query = query is not None
         elif by_query != (query is not None):
-            raise InputError(f"{record.place}: either every row has a query id, or none has one.")
+            raise InputError(f"{record.where}: either every row has a query id, or none has one.")
         key: Key = (id_of(record, query), id_of(record, document)) if query else id_of(record, document)
         for name, value in record.fields.items():
             if name not in (document, query):
-                _add(found.setdefault(name, {}), key, name, value, record.place)
-    return tuple(UserColumn(name, by_query, values) for name, values in found.items())
+                _add(columns.setdefault(name, {}), key, name, value, record.where)
+    return tuple(UserColumn(name, by_query, values) for name, values in columns.items())
 
 
-def _add(values: dict[Key, float], key: Key, name: str, value: Any, place: str) -> None:
+def _add(values: dict[Key, float], key: Key, name: str, value: Any, where: str) -> None:
     if key in values:
-        raise InputError(f"{place}: column {name!r} has two numbers for {key!r}.")
+        raise InputError(f"{where}: column {name!r} has two numbers for {key!r}.")
     try:
         number = _number(name, value)
     except InputError as error:
-        raise InputError(f"{place}: {error}") from None
+        raise InputError(f"{where}: {error}") from None
     if not math.isnan(number):
         values[key] = number
 
@@ -141,7 +141,8 @@ def _records(path: Path) -> Iterator[Record]:
 def _frame_records(frame: Any) -> Iterator[Record]:
     columns = [*columns_of(frame)]
     values = {
-        one.name: one.texts() if one.name in (*DOCUMENTS, *QUERIES) else one.numbers().tolist() for one in columns
+        column.name: column.texts() if column.name in (*DOCUMENTS, *QUERIES) else column.numbers().tolist()
+        for column in columns
     }
     for row in range(len(frame)):
         yield Record(f"row {row}", {name: column[row] for name, column in values.items()})

@@ -1,13 +1,13 @@
-"""A file of named arrays that are used where they are, memory-mapped.
+"""Files of named arrays, memory-mapped.
 
 A file holds, in this order and with all numbers little-endian:
 
 - the magic bytes and the format version (uint32);
 - the arrays, each at a multiple of 64 bytes;
-- the header, JSON in UTF-8: name, type, shape and place of each array;
-- the place and size of the header (uint64 each), its CRC-32 (uint32) and the magic bytes again.
+- the header, JSON in UTF-8: name, type, shape and offset of each array;
+- the offset and size of the header (uint64 each), its CRC-32 (uint32) and the magic bytes again.
 
-Opening reads the header only and checks that every array is within the file. What arrays mean is checked where
+Opening a file reads the header only and checks that every array is within the file. The values are checked where
 they are used.
 """
 
@@ -43,7 +43,7 @@ MOST_DIMENSIONS = 2
 class _Entry(NamedTuple):
     dtype: str
     shape: list[int]
-    place: int
+    offset: int
 
 
 class ArrayWriter:
@@ -62,18 +62,18 @@ class ArrayWriter:
         self.fill(name, array)
 
     def reserve(self, name: str, dtype: str, shape: Sequence[int]) -> None:
-        """Keep the place of an array that is filled later, in parts."""
+        """Reserve room for an array that is filled later, in parts."""
         self._reserve(name, dtype, shape)
         self._end += _size_of(dtype, shape)
 
     def fill(self, name: str, part: NDArray[Any]) -> None:
         """Write the next part of a reserved array."""
-        self._file.seek(self._entries[name].place + self._filled[name])
+        self._file.seek(self._entries[name].offset + self._filled[name])
         self._file.write(np.ascontiguousarray(part).astype(part.dtype.newbyteorder("<"), copy=False).data)
         self._filled[name] += part.nbytes
 
     def start_stream(self, name: str) -> None:
-        """Begin an array of bytes of unknown size; nothing else can be written before it ends."""
+        """Start an array of bytes of unknown size; nothing else can be written before `end_stream`."""
         self._reserve(name, "uint8", [0])
         self._file.seek(self._end)
 
@@ -109,11 +109,13 @@ class ArrayFile:
         return name in self._entries
 
     def array(self, name: str, dtype: str, dimensions: int = 1) -> NDArray[Any]:
-        """Return an array, which must have this type."""
+        """Return an array; InputError if the file has none of the name and type."""
         entry = self._entries.get(name)
         if entry is None or entry.dtype != dtype or len(entry.shape) != dimensions:
             raise self._damaged(f"it has no array {name} of {dtype}")
-        flat = np.frombuffer(self._content, np.dtype(dtype).newbyteorder("<"), math.prod(entry.shape), entry.place)
+        flat = np.frombuffer(
+            self._content, np.dtype(dtype).newbyteorder("<"), math.prod(entry.shape), entry.offset
+        )
         return flat.astype(dtype, copy=False).reshape(entry.shape)
 
     def _checked_entries(self) -> dict[str, _Entry]:
@@ -134,9 +136,9 @@ class ArrayFile:
 
     def _header(self) -> Any:
         end = len(self._content) - len(MAGIC) - END.size
-        place, size, checksum = END.unpack_from(self._content, end)
-        header = self._content[place : place + size]
-        if place + size != end or zlib.crc32(header) != checksum:
+        offset, size, checksum = END.unpack_from(self._content, end)
+        header = self._content[offset : offset + size]
+        if offset + size != end or zlib.crc32(header) != checksum:
             raise self._damaged("its header does not match its checksum")
         try:
             return json.loads(header)
@@ -146,15 +148,15 @@ class ArrayFile:
     def _entries_from(self, header: Any) -> dict[str, _Entry]:
         if not isinstance(header, dict):
             raise self._damaged("its header is not an object")
-        return {name: self._entry_from(name, one) for name, one in header.items()}
+        return {name: self._entry_from(name, entry) for name, entry in header.items()}
 
     def _entry_from(self, name: str, described: Any) -> _Entry:
         match described:
-            case [str(dtype), [*shape], int(place)] if dtype in DTYPES and 1 <= len(shape) <= MOST_DIMENSIONS:
+            case [str(dtype), [*shape], int(offset)] if dtype in DTYPES and 1 <= len(shape) <= MOST_DIMENSIONS:
                 is_shape = all(type(side) is int and side >= 0 for side in shape)
-                is_place = place >= 0 and place % ALIGNMENT == 0
-                if is_shape and is_place and place + _size_of(dtype, shape) <= len(self._content):
-                    return _Entry(dtype, shape, place)
+                is_aligned = offset >= 0 and offset % ALIGNMENT == 0
+                if is_shape and is_aligned and offset + _size_of(dtype, shape) <= len(self._content):
+                    return _Entry(dtype, shape, offset)
         raise self._damaged(f"array {name} is not within the file")
 
     def _cut_short(self) -> InputError:

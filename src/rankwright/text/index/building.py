@@ -1,9 +1,9 @@
-"""Writes documents as segments, with bounded memory: texts are streamed, and words are inverted run by run."""
+"""Builds segments from documents with bounded memory: texts are streamed, words are inverted in memory."""
 
 from __future__ import annotations
 
 from itertools import chain
-from typing import TYPE_CHECKING, Any, BinaryIO, Protocol
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from rankwright.base.errors import InputError
 from rankwright.base.files import write_whole
 from rankwright.text.analyser import Analyser, words_by
 from rankwright.text.index.array_files import ArrayWriter
-from rankwright.text.index.checks import checked_document
+from rankwright.text.index.checks import IndexedDocument, checked_document
 from rankwright.text.index.manifest import Manifest, SegmentEntry
 from rankwright.text.index.segments import Segment, SegmentField, TextColumn, joint_vocabulary, vocabulary_scopes
 
@@ -24,17 +24,8 @@ if TYPE_CHECKING:
 
 BATCH_DOCUMENTS = 4096
 BATCH_CHARACTERS = 1 << 23
-MOST_WORDS = 1 << 31  # in a segment, whose places have 32 bits
+MOST_WORDS = 1 << 31  # in a segment, whose positions have 32 bits
 BYTES_PER_WORD = 16  # of memory: a word before it is inverted, its position, and its share of a posting
-
-
-class IndexedDocument(Protocol):
-    """What a document to index has; `TextDocument` does."""
-
-    @property
-    def id(self) -> str: ...
-    @property
-    def fields(self) -> Mapping[str, str]: ...
 
 
 class Building:
@@ -51,9 +42,9 @@ class Building:
         self._n_threads = n_threads
 
     def write(self, documents: Iterable[IndexedDocument], manifest: Manifest, known: list[Segment]) -> Manifest:
-        """Write documents; return the manifest with their segments, which the caller must write.
+        """Write documents as segments; return the manifest that has them, which the caller must write.
 
-        An id that the known segments have, or that comes twice, is refused.
+        A repeated id, or one that a known segment has, is refused.
         """
         batches = _batches(self._watched(documents))
         segments = [*known]
@@ -77,17 +68,17 @@ class Building:
         return manifest
 
     def _watched(self, documents: Iterable[IndexedDocument]) -> Iterator[IndexedDocument]:
-        """Yield checked documents; if none of them has a field of the index, that is a mistake."""
-        has_fields, stranger = False, None
+        """Yield checked documents; InputError at the end if none has a field of the index."""
+        has_fields, unsuitable = False, None
         for document in map(checked_document, documents):
             has_fields = has_fields or not document.fields.keys().isdisjoint(self._fields)
             if not has_fields and document.fields:
-                stranger = document
+                unsuitable = document
             yield document
-        if not has_fields and stranger is not None:
+        if not has_fields and unsuitable is not None:
             raise InputError(
                 f"No document has a field that is indexed ({', '.join(self._fields)}); "
-                f"document {stranger.id!r} has {', '.join(map(str, stranger.fields))}."
+                f"document {unsuitable.id!r} has {', '.join(map(str, unsuitable.fields))}."
             )
 
 
@@ -129,23 +120,23 @@ class _Run:
     def finish(self) -> list[int]:
         """Write the arrays; return the number of terms in each field."""
         if self._store:
-            places = _places(self._text_sizes)
-            self._writer.end_stream("text.bytes", int(places[-1]))
-            self._writer.add("text.places", places)
+            offsets = _offsets(self._text_sizes)
+            self._writer.end_stream("text.bytes", int(offsets[-1]))
+            self._writer.add("text.places", offsets)
         self._write_ids()
         fields = [self._write_field(str(number), name) for number, name in enumerate([*self._fields])]
         for scope in vocabulary_scopes(len(fields)):
-            found = joint_vocabulary([fields[number] for number in scope.fields])
-            write_vocabulary(self._writer, scope.name, *found)
+            vocabulary = joint_vocabulary([fields[number] for number in scope.fields])
+            write_vocabulary(self._writer, scope.name, *vocabulary)
         self._writer.finish()
         return [int(field.lengths.sum(dtype=np.int64)) for field in fields]
 
     def _write_ids(self) -> None:
-        (places, content), order = _native.pack_texts(self.ids)
+        (offsets, content), order = _native.pack_texts(self.ids)
         for earlier, later in zip(order[:-1].tolist(), order[1:].tolist(), strict=True):
             if self.ids[earlier] == self.ids[later]:
                 raise InputError(f"Two documents have the id {self.ids[later]!r}: ids must differ.")
-        write_column(self._writer, "ids", places, content)
+        write_column(self._writer, "ids", offsets, content)
         self._writer.add("ids.order", order)
 
     def _write_field(self, number: str, name: str) -> SegmentField:
@@ -156,27 +147,27 @@ class _Run:
         arrays = words.invert(terms, self._n_threads)
         del words
         column = TextColumn(*arrays.pop("terms"))
-        write_column(self._writer, f"{number}.terms", column.places, column.bytes)
+        write_column(self._writer, f"{number}.terms", column.offsets, column.bytes)
         arrays |= _impacts(arrays, self._n_threads)
         for key, array in arrays.items():
             self._writer.add(f"{number}.{key}", array)
         return SegmentField(column, _native.Postings(**arrays), arrays["lengths"])
 
 
-def write_column(writer: ArrayWriter, name: str, places: Any, content: Any) -> None:
+def write_column(writer: ArrayWriter, name: str, offsets: Any, content: Any) -> None:
     """Write texts as `TextColumn` reads them."""
-    writer.add(f"{name}.places", places)
+    writer.add(f"{name}.places", offsets)
     writer.add(f"{name}.bytes", content)
 
 
 def write_vocabulary(writer: ArrayWriter, scope: str, distinct: Any, norms: Any) -> None:
-    """Write what the documents have in some fields together, as `Vocabulary` has it."""
+    """Write the vocabularies of documents as `Segment.vocabulary` reads them."""
     writer.add(f"{scope}.distinct", distinct)
     writer.add(f"{scope}.norms", norms)
 
 
 def _impacts(arrays: Mapping[str, Any], n_threads: int) -> dict[str, Any]:
-    """Return what retrieval derives its bounds from."""
+    """Return the block-wise impacts, from which retrieval derives its upper bounds."""
     block_places, block_ends, impact_places, impacts = _native.block_impacts(
         arrays["posting_places"], arrays["documents"], arrays["position_ends"], arrays["lengths"], n_threads
     )
@@ -189,10 +180,10 @@ def _impacts(arrays: Mapping[str, Any], n_threads: int) -> dict[str, Any]:
     }
 
 
-def _places(sizes: list[int]) -> np.ndarray[Any, np.dtype[np.uint64]]:
-    places = np.zeros(len(sizes) + 1, np.uint64)
-    np.cumsum(np.array(sizes, np.uint64), out=places[1:])
-    return places
+def _offsets(sizes: list[int]) -> np.ndarray[Any, np.dtype[np.uint64]]:
+    offsets = np.zeros(len(sizes) + 1, np.uint64)
+    np.cumsum(np.array(sizes, np.uint64), out=offsets[1:])
+    return offsets
 
 
 def _batches(documents: Iterable[IndexedDocument]) -> Iterator[list[IndexedDocument]]:
@@ -218,6 +209,6 @@ def _text_of(document: IndexedDocument, field: str) -> str:
 def _refuse_known(ids: list[str], segments: Sequence[Segment]) -> None:
     for segment in segments:
         numbers = segment.find(ids)
-        found = np.flatnonzero(numbers >= 0)
-        if len(found):
-            raise InputError(f"The index already has a document {ids[found[0]]!r}: remove it first.")
+        known = np.flatnonzero(numbers >= 0)
+        if len(known):
+            raise InputError(f"The index already has a document {ids[known[0]]!r}: remove it first.")

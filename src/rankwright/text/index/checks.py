@@ -1,4 +1,4 @@
-"""Checks of what is given to an index."""
+"""Checks of the arguments of an index."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from contextlib import contextmanager
 from itertools import chain, islice
 from operator import index as as_integer
 from os import PathLike
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from rankwright.base.errors import InputError
+from rankwright.base.errors import InputError, parameter
 from rankwright.text.index.manifest import NAME, is_manifest
 from rankwright.text.retrieval import LARGEST, AbsoluteDiscounting, RetrievalModel
 
@@ -20,9 +20,16 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
-    from rankwright.text.index.building import IndexedDocument
+FIRST_DOCUMENTS = 100  # by default they decide which fields are indexed
 
-FIRST_DOCUMENTS = 100  # by which it is decided which fields there are
+
+class IndexedDocument(Protocol):
+    """A document to index, such as `TextDocument`."""
+
+    @property
+    def id(self) -> str: ...
+    @property
+    def fields(self) -> Mapping[str, str]: ...
 
 
 def require_free(folder: Path) -> None:
@@ -32,7 +39,7 @@ def require_free(folder: Path) -> None:
     if (
         folder.exists()
         and not is_manifest(folder / NAME)
-        and any(not one.name.startswith(".") for one in folder.iterdir())
+        and any(not path.name.startswith(".") for path in folder.iterdir())
     ):
         raise InputError(f"{folder} holds other files: give a new folder, or the folder of an index.")
 
@@ -64,8 +71,8 @@ def checked_document(document: Any) -> IndexedDocument:
         raise InputError(f"The id of a document must be text, not {document.id!r}.")
     if not (document.id.isascii() or _has_utf8(document.id)):
         raise InputError(f"The id {document.id!r} has half of a surrogate pair, which is not text.")
-    found: IndexedDocument = document
-    return found
+    checked: IndexedDocument = document
+    return checked
 
 
 def _has_utf8(text: str) -> bool:
@@ -97,7 +104,9 @@ def checked_weights(fields: Mapping[str, float] | Sequence[str]) -> dict[str, fl
     named = [fields] if isinstance(fields, str) else fields
     weights = dict(named) if isinstance(named, Mapping) else dict.fromkeys(named, 1.0)
     if not weights or not all(isinstance(name, str) and name for name in weights):
-        raise InputError(f"fields must be names of fields, or a mapping from names to weights, not {fields!r}.")
+        raise InputError(
+            f"{parameter('fields')} must be names of fields, or a mapping from names to weights, not {fields!r}."
+        )
     for name, weight in weights.items():
         is_number = isinstance(weight, int | float | np.number) and not isinstance(weight, bool)
         if not (is_number and 0 <= weight <= LARGEST):
@@ -108,14 +117,14 @@ def checked_weights(fields: Mapping[str, float] | Sequence[str]) -> dict[str, fl
 
 
 def checked_model(model: Any) -> RetrievalModel:
-    """Return a model of retrieval."""
+    """Return a retrieval model."""
     if not isinstance(model, RetrievalModel):
         raise InputError(f"model must be BM25(), Dirichlet() or JelinekMercer(), not {model!r}.")
     return model
 
 
 def searching_model(model: Any) -> RetrievalModel:
-    """Return a model that can search all documents."""
+    """Return a retrieval model that can search all documents."""
     if isinstance(model, AbsoluteDiscounting):
         raise InputError(
             "AbsoluteDiscounting scores given documents, it does not search: use BM25(), Dirichlet() or "
@@ -125,7 +134,7 @@ def searching_model(model: Any) -> RetrievalModel:
 
 
 def checked_n(n: Any, name: str = "n") -> int:
-    """Return a number of documents, or of something else."""
+    """Return a positive integer, such as the number of documents to find."""
     try:
         count = 0 if isinstance(n, bool) else as_integer(n)
     except TypeError:
@@ -136,16 +145,16 @@ def checked_n(n: Any, name: str = "n") -> int:
 
 
 def checked_texts(texts: Any) -> list[str]:
-    """Return the texts of queries; a single text, which is a sequence of letters too, is refused."""
+    """Return the texts of queries; a single string is refused."""
     if isinstance(texts, str) or not all(isinstance(text, str) for text in texts):
         raise InputError(f"Queries must be a list of texts, not {_shown(texts)}.")
     return [*texts]
 
 
 def checked_ids(ids: Any) -> list[str]:
-    """Return ids of documents, each once; a single text, which is a sequence of letters too, is refused."""
+    """Return ids of documents, each once; a single string is refused."""
     listed = list(dict.fromkeys(ids))
-    if isinstance(ids, str) or not all(isinstance(one, str) for one in listed):
+    if isinstance(ids, str) or not all(isinstance(name, str) for name in listed):
         raise InputError(f"Give a list of document ids, which are text, not {_shown(ids)}.")
     return listed
 
@@ -153,13 +162,13 @@ def checked_ids(ids: Any) -> list[str]:
 def checked_memory(memory: Any) -> int:
     """Return a number of bytes."""
     if isinstance(memory, bool) or not isinstance(memory, int | np.integer) or memory < 1:
-        raise InputError(f"memory must be a positive number of bytes, not {memory!r}.")
+        raise InputError(f"{parameter('memory')} must be a positive number of bytes, not {memory!r}.")
     return int(memory)
 
 
 @contextmanager
 def refusing_damage() -> Iterator[None]:
-    """Turn what the core refuses, such as postings of a damaged file, into a sentence for the user."""
+    """Turn an error of the core, such as invalid postings in a damaged file, into an InputError."""
     try:
         yield
     except InputError:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +12,7 @@ import numpy as np
 from rankwright.base.errors import InputError
 from rankwright.base.files import write_whole
 from rankwright.base.threads import resolve_threads
+from rankwright.reports.result import Result
 from rankwright.text.analyser import Analyser, analyser_from, checked_analyser, state_of, terms_of_texts
 from rankwright.text.index.array_files import ArrayWriter
 from rankwright.text.index.building import Building
@@ -35,9 +36,9 @@ from rankwright.text.index.manifest import (
     remove_others,
     write_manifest,
 )
-from rankwright.text.index.merging import can_merge, merge_in_stages
+from rankwright.text.index.merging import merge_neighbours
 from rankwright.text.index.segments import Segment
-from rankwright.text.index.snapshot import Collection
+from rankwright.text.index.snapshot import Snapshot
 from rankwright.text.retrieval import BM25
 
 if TYPE_CHECKING:
@@ -45,9 +46,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from rankwright.text.analyser import Analysis
-    from rankwright.text.index.building import IndexedDocument
-    from rankwright.text.index.manifest import SegmentEntry
-    from rankwright.text.index.search_results import Results
+    from rankwright.text.index.checks import IndexedDocument
+    from rankwright.text.index.segments import SegmentField
+    from rankwright.text.index.snapshot import SearchResults
     from rankwright.text.retrieval import RetrievalModel
 
 MEMORY = 1 << 30
@@ -90,7 +91,7 @@ class Index:
         memory: int = MEMORY,
         n_jobs: int | None = None,
     ) -> Index:
-        """Index documents in a folder, in place of an index that is there already.
+        """Index documents in a folder, replacing an index that is there.
 
         Parameters
         ----------
@@ -119,7 +120,7 @@ class Index:
             manifest = Manifest(weights, state_of(chosen), next_file=free_number(folder))
             building = _building(folder, chosen, manifest, store=store, memory=memory, n_jobs=n_jobs)
             manifest = building.write(documents, manifest, [])
-            manifest = _merged(folder, manifest, _segments(folder, manifest), resolve_threads(n_jobs))
+            manifest = merge_neighbours(folder, manifest, _segments(folder, manifest), resolve_threads(n_jobs))
             write_manifest(folder, manifest)
         return cls(folder, manifest, chosen)
 
@@ -138,22 +139,22 @@ class Index:
         wanted = checked_ids(ids)
         with self._changing() as manifest:
             segments = _segments(self._folder, manifest)
-            found = [segment.find(wanted) for segment in segments]
+            matches = [segment.find(wanted) for segment in segments]
             is_known = (
-                np.any([numbers >= 0 for numbers in found], axis=0) if found else np.zeros(len(wanted), bool)
+                np.any([numbers >= 0 for numbers in matches], axis=0) if matches else np.zeros(len(wanted), bool)
             )
             if not np.all(is_known):
                 raise InputError(f"The index has no document {wanted[int(np.argmin(is_known))]!r}.")
-            for place, (segment, numbers) in enumerate(zip(segments, found, strict=True)):
+            for position, (segment, numbers) in enumerate(zip(segments, matches, strict=True)):
                 if np.any(numbers >= 0):
-                    manifest = _without(self._folder, manifest, place, segment, numbers[numbers >= 0])
+                    manifest = _without(self._folder, manifest, position, segment, numbers[numbers >= 0])
             self._replace(manifest)
 
     def merge(self, *, n_jobs: int | None = None) -> None:
-        """Make one segment of all, without removed documents; searching one is quicker than searching several."""
+        """Merge all segments into one, without removed documents; one segment is searched faster than several."""
         with self._changing() as manifest:
             segments = _segments(self._folder, manifest)
-            self._replace(_merged(self._folder, manifest, segments, resolve_threads(n_jobs)))
+            self._replace(merge_neighbours(self._folder, manifest, segments, resolve_threads(n_jobs)))
 
     def search(
         self,
@@ -162,7 +163,7 @@ class Index:
         n: int = 100,
         *,
         fields: Mapping[str, float] | Sequence[str] | None = None,
-    ) -> Results:
+    ) -> SearchResults:
         """Return the n best documents for a query.
 
         The result is exactly that of scoring every document that has a term of the query; a query without any
@@ -190,12 +191,12 @@ class Index:
         *,
         fields: Mapping[str, float] | Sequence[str] | None = None,
         n_jobs: int | None = None,
-    ) -> list[Results]:
+    ) -> list[SearchResults]:
         """Return the n best documents of each query; see `search`."""
         terms = terms_of_texts(self.analyser, checked_texts(queries))
         weights = self.weights if fields is None else checked_weights(fields)
         chosen = BM25() if model is None else searching_model(model)
-        return self.collection.search(terms, chosen, checked_n(n), weights, n_threads=resolve_threads(n_jobs))
+        return self.snapshot.search(terms, chosen, checked_n(n), weights, n_threads=resolve_threads(n_jobs))
 
     @property
     def analyser(self) -> Analysis:
@@ -208,7 +209,7 @@ class Index:
 
     @property
     def analyser_state(self) -> dict[str, Any] | str:
-        """What the index remembers of its analyser, as JSON has it."""
+        """The settings of the analyser that are stored with the index, as JSON."""
         state: dict[str, Any] | str = self._manifest.analyser
         return state
 
@@ -220,7 +221,7 @@ class Index:
     @property
     def fields(self) -> tuple[str, ...]:
         """The names of the fields."""
-        return self.collection.fields
+        return self.snapshot.fields
 
     @property
     def path(self) -> Path:
@@ -230,25 +231,25 @@ class Index:
     @property
     def has_text(self) -> bool:
         """Whether the text of all documents is stored."""
-        return all(segment.text is not None for segment in self.collection.segments)
+        return all(segment.text is not None for segment in self.snapshot.segments)
 
     def __len__(self) -> int:
         """Return the number of documents."""
-        return len(self.collection)
+        return len(self.snapshot)
 
     def __contains__(self, document_id: object) -> bool:
         """Return whether a document has this id."""
-        return isinstance(document_id, str) and bool(self.collection.find([document_id])[0] >= 0)
+        return isinstance(document_id, str) and bool(self.snapshot.find([document_id])[0] >= 0)
 
     def text(self, document_id: str) -> dict[str, str]:
         """Return the stored text of a document's fields."""
-        number = int(self.collection.find([document_id])[0])
+        number = int(self.snapshot.find([document_id])[0])
         if number < 0:
             raise InputError(f"The index has no document {document_id!r}.")
-        segment, place = self.collection.place_of(number)
+        segment, row = self.snapshot.segment_of(number)
         if segment.text is None:
             raise InputError("The index was built without text: build it with store=True.")
-        first = place * len(self.fields)
+        first = row * len(self.fields)
         return {name: segment.text[first + i] for i, name in enumerate(self.fields)}
 
     def __repr__(self) -> str:
@@ -256,11 +257,11 @@ class Index:
 
     def _use(self, manifest: Manifest) -> None:
         self._manifest = manifest
-        self.collection = Collection(_segments(self._folder, manifest), [*manifest.weights])
+        self.snapshot = Snapshot(_segments(self._folder, manifest), [*manifest.weights])
 
     @contextmanager
     def _changing(self) -> Iterator[Manifest]:
-        """Yield the manifest as it is now; another object may have changed the index."""
+        """Lock the index and yield its current manifest; another object may have changed it."""
         with changing(self._folder), _undoing(self._folder):
             manifest, mine = read_manifest(self._folder), self._manifest
             if (manifest.analyser, [*manifest.weights]) != (mine.analyser, [*mine.weights]):
@@ -274,7 +275,7 @@ class Index:
 
 @contextmanager
 def _undoing(folder: Path) -> Iterator[None]:
-    """Remove the files of a change that failed; once the manifest names them, they belong to the index."""
+    """Remove the files of a failed change; once the manifest names them, they belong to the index."""
     before = {path.name for path in folder.iterdir()}
     try:
         yield
@@ -296,25 +297,7 @@ def _building(
     )
 
 
-def _merged(folder: Path, manifest: Manifest, segments: Sequence[Segment], n_threads: int) -> Manifest:
-    """Return the manifest with neighbouring segments merged, as far as they fit into one."""
-    groups: list[list[Segment]] = []
-    for segment in segments:
-        if groups and can_merge([*groups[-1], segment]):
-            groups[-1].append(segment)
-        else:
-            groups.append([segment])
-    entries: list[SegmentEntry] = []
-    for group in groups:
-        if len(group) == 1 and not len(group[0].removed):
-            entries.append(group[0].entry)
-            continue
-        entry, manifest = merge_in_stages(group, folder, manifest, n_threads)
-        entries.append(entry)
-    return replace(manifest, segments=tuple(entry for entry in entries if entry.n_documents))
-
-
-def _without(folder: Path, manifest: Manifest, place: int, segment: Segment, numbers: Any) -> Manifest:
+def _without(folder: Path, manifest: Manifest, position: int, segment: Segment, numbers: Any) -> Manifest:
     """Return the manifest with more documents of a segment removed; their list is written."""
     removed = np.union1d(segment.removed, numbers).astype(np.uint32)
     name, manifest = manifest.new_file("removed")
@@ -326,7 +309,7 @@ def _without(folder: Path, manifest: Manifest, place: int, segment: Segment, num
     kept[removed] = False
     lengths = [int(field.lengths[kept].sum(dtype=np.int64)) for field in segment.fields]
     entry = replace(segment.entry, removed_file=name, n_documents=len(segment) - len(removed), lengths=lengths)
-    return replace(manifest, segments=(*manifest.segments[:place], entry, *manifest.segments[place + 1 :]))
+    return replace(manifest, segments=(*manifest.segments[:position], entry, *manifest.segments[position + 1 :]))
 
 
 def _remembered(manifest: Manifest, analyser: Analysis | None, folder: Path) -> Analysis | None:
@@ -339,3 +322,58 @@ def _remembered(manifest: Manifest, analyser: Analysis | None, folder: Path) -> 
     if remembered is not None and remembered != analyser:
         raise InputError(f"The index {folder} was built with {remembered}: open it without analyser.")
     return checked_analyser(analyser)
+
+
+@dataclass(frozen=True, repr=False)
+class IndexSummary(Result):
+    """The size of an index: documents, and for each field its weight, all terms and distinct terms."""
+
+    documents: int
+    fields: list[dict[str, Any]]
+    text_stored: bool
+    segments: int
+    bytes: int
+
+
+def summary_of(index: Index) -> IndexSummary:
+    """Return the size of an index."""
+    segments = index.snapshot.segments
+    return IndexSummary(
+        documents=len(index),
+        fields=[
+            {
+                "name": name,
+                "weight": weight,
+                "terms": sum(segment.entry.lengths[number] for segment in segments),
+                "distinct": _n_distinct([segment.fields[number] for segment in segments]),
+            }
+            for number, (name, weight) in enumerate(index.weights.items())
+        ],
+        text_stored=index.has_text,
+        segments=len(segments),
+        bytes=sum(path.stat().st_size for path in index.path.iterdir() if path.is_file()),
+    )
+
+
+def analyser_facts(index: Index) -> dict[str, Any] | str:
+    """Return the settings of the analyser of an index; of a list of stop words, their number."""
+    state = index.analyser_state
+    if not isinstance(state, dict):
+        return "a function, which is not stored"
+    listed = isinstance(state["stop_words"], list)
+    return state | ({"stop_words": f"{len(state['stop_words'])} words"} if listed else {})
+
+
+def _n_distinct(parts: list[SegmentField]) -> int:
+    """Return the number of distinct terms of a field in all segments; those of small segments are looked up."""
+    largest_first = sorted(parts, key=lambda part: -len(part.terms))
+    count = sum(len(part.terms) for part in largest_first[:1])
+    earlier = largest_first[:1]
+    for part in largest_first[1:]:
+        terms = [part.terms[number] for number in range(len(part.terms))]
+        for field in earlier:
+            numbers = field.numbers_of(terms).tolist()
+            terms = [term for term, number in zip(terms, numbers, strict=True) if number < 0]
+        count += len(terms)
+        earlier.append(part)
+    return count

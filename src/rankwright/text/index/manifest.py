@@ -1,12 +1,11 @@
-"""The manifest of an index: which files belong to it, its fields and its analyser.
+"""The manifest of an index: its files, fields and analyser.
 
-The manifest is replaced as the last step of every change. Until then the files that it names stay as they are, so
-that a change that fails, or is interrupted, leaves the index as it was.
+Every change ends by replacing the manifest. The files of the old manifest stay until then, so that a change that
+fails or is interrupted leaves the index unchanged.
 """
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 from contextlib import contextmanager, suppress
@@ -18,6 +17,11 @@ from typing import TYPE_CHECKING, Any
 from rankwright.base.errors import InputError
 from rankwright.base.files import write_whole
 from rankwright.text.retrieval import LARGEST
+
+try:
+    import fcntl
+except ImportError:  # Windows: an index can be searched there, but not changed
+    fcntl = None  # type: ignore[assignment]
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -31,7 +35,7 @@ KINDS = ("segment", "removed")
 
 @dataclass(frozen=True)
 class SegmentEntry:
-    """A segment's files, and its numbers without removed documents."""
+    """The files of a segment, and its counts without removed documents."""
 
     file: str
     removed_file: str | None
@@ -49,7 +53,7 @@ class SegmentEntry:
 
 @dataclass(frozen=True)
 class Manifest:
-    """What an index consists of; `weights` has the fields in order, with their weights."""
+    """The contents of an index; `weights` has the fields in order, with their weights."""
 
     weights: dict[str, float]
     analyser: Any
@@ -66,12 +70,12 @@ class Manifest:
             raise InputError("each segment must have all fields.")
 
     def new_file(self, kind: str) -> tuple[str, Manifest]:
-        """Return a name that no file of the index has had, and the manifest that has used it."""
+        """Return a new file name, and the manifest that counts it as used."""
         return f"{self.next_file:06}.{kind}", replace(self, next_file=self.next_file + 1)
 
     def files(self) -> set[str]:
         """Return the names of all files."""
-        named = {name for one in self.segments for name in (one.file, one.removed_file)}
+        named = {name for segment in self.segments for name in (segment.file, segment.removed_file)}
         return {name for name in named if name is not None}
 
 
@@ -90,7 +94,7 @@ def read_manifest(folder: Path) -> Manifest:
 
 
 def is_manifest(path: Path) -> bool:
-    """Return whether a file is the manifest of an index, perhaps of another version or damaged."""
+    """Return whether a file is the manifest of an index, even a damaged one or of another version."""
     try:
         with path.open("rb") as file:
             return FORMAT.encode() in file.read(100)
@@ -107,7 +111,7 @@ def write_manifest(folder: Path, manifest: Manifest) -> None:
 
 
 def remove_others(folder: Path, kept: set[str]) -> None:
-    """Remove the files of segments that are not among those to keep."""
+    """Remove the files of segments, except those to keep."""
     for path in _numbered(folder):
         if path.name not in kept:
             with suppress(OSError):
@@ -123,18 +127,20 @@ def named_files(folder: Path) -> set[str]:
 
 
 def free_number(folder: Path) -> int:
-    """Return a number that no file in the folder has, even if the manifest cannot be read."""
+    """Return an unused file number, even if the manifest cannot be read."""
     return 1 + max((int(path.stem) for path in _numbered(folder)), default=0)
 
 
 def _numbered(folder: Path) -> list[Path]:
-    found = chain.from_iterable(folder.glob(f"*.{kind}") for kind in KINDS)
-    return [path for path in found if path.stem.isdecimal()]
+    paths = chain.from_iterable(folder.glob(f"*.{kind}") for kind in KINDS)
+    return [path for path in paths if path.stem.isdecimal()]
 
 
 @contextmanager
 def changing(folder: Path) -> Iterator[None]:
-    """Keep other processes from changing the index at the same time; readers need not wait."""
+    """Lock the index, so that no other process changes it at the same time; readers need not wait."""
+    if fcntl is None:
+        raise InputError(f"{folder} cannot be changed here: that needs file locks (flock), as on Linux and macOS.")
     try:
         folder.mkdir(parents=True, exist_ok=True)
         descriptor = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT, 0o666)
@@ -160,7 +166,7 @@ def _checked(content: Any, path: Path) -> Manifest:
             "build the index again."
         )
     try:
-        entries = [SegmentEntry(**_only(one, SegmentEntry)) for one in _listed(content.get("segments"))]
+        entries = [SegmentEntry(**_only(entry, SegmentEntry)) for entry in _listed(content.get("segments"))]
         return Manifest(**{**_only(content, Manifest), "segments": tuple(entries)})
     except InputError as error:
         raise InputError(f"{path} is damaged: {error}") from None

@@ -1,7 +1,8 @@
-"""Merges segments into one, a range of terms at a time, and drops removed documents."""
+"""Merges segments, a range of terms at a time, and drops removed documents."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -31,19 +32,37 @@ BYTES_AT_ONCE = 1 << 24
 MOST_DOCUMENTS = NONE - 1
 
 
-def can_merge(segments: Sequence[Segment]) -> bool:
-    """Return whether segments fit into one: numbers have 32 bits."""
+def merge_neighbours(folder: Path, manifest: Manifest, segments: Sequence[Segment], n_threads: int) -> Manifest:
+    """Return the manifest with neighbouring segments merged, as far as they fit into one."""
+    groups: list[list[Segment]] = []
+    for segment in segments:
+        if groups and _fit_into_one([*groups[-1], segment]):
+            groups[-1].append(segment)
+        else:
+            groups.append([segment])
+    entries: list[SegmentEntry] = []
+    for group in groups:
+        if len(group) == 1 and not len(group[0].removed):
+            entries.append(group[0].entry)
+            continue
+        entry, manifest = _merge_in_stages(group, folder, manifest, n_threads)
+        entries.append(entry)
+    return replace(manifest, segments=tuple(entry for entry in entries if entry.n_documents))
+
+
+def _fit_into_one(segments: Sequence[Segment]) -> bool:
+    """Return whether segments fit into one, whose numbers have 32 bits."""
     totals = np.sum([segment.entry.lengths for segment in segments], axis=0)
     return sum(segment.entry.n_documents for segment in segments) < MOST_DOCUMENTS and bool(np.all(totals < NONE))
 
 
-def merge_in_stages(
+def _merge_in_stages(
     segments: Sequence[Segment], folder: Path, manifest: Manifest, n_threads: int
 ) -> tuple[SegmentEntry, Manifest]:
-    """Merge segments into one, few at a time, since the terms of each are in memory; return its entry.
+    """Merge segments into one, few at a time since the terms of each are in memory; return its entry.
 
-    The manifest that is returned has used the names of new files. Files that the index in the folder does not
-    have are removed as soon as they are merged, so that a new index needs little more than twice its size.
+    The returned manifest has used the names of new files. Temporary segments are removed as soon as they are
+    merged, so that building needs little more than twice the size of the index.
     """
     kept = named_files(folder)
     while len(segments) > 1 or len(segments[0].removed):
@@ -55,9 +74,9 @@ def merge_in_stages(
                 continue
             name, manifest = manifest.new_file("segment")
             stage.append(Segment(folder, merge_segments(part, folder, name, n_threads)))
-            for one in part:
-                if one.entry.file not in kept:
-                    (folder / one.entry.file).unlink()
+            for segment in part:
+                if segment.entry.file not in kept:
+                    (folder / segment.entry.file).unlink()
         segments = stage
     return segments[0].entry, manifest
 
@@ -72,8 +91,8 @@ def merge_segments(segments: Sequence[Segment], folder: Path, name: str, n_threa
         ids = [
             segment.ids[int(i)] for segment, mine in zip(segments, kept, strict=True) for i in np.flatnonzero(mine)
         ]
-        (places, content), order = _native.pack_texts(ids)
-        write_column(writer, "ids", places, content)
+        (offsets, content), order = _native.pack_texts(ids)
+        write_column(writer, "ids", offsets, content)
         writer.add("ids.order", order)
         numbers = _new_numbers(kept)
         lengths = [
@@ -94,7 +113,7 @@ def _new_numbers(kept: list[NDArray[np.bool_]]) -> list[NDArray[np.uint32]]:
 
 
 def _merge_vocabularies(writer: ArrayWriter, segments: Sequence[Segment], kept: list[NDArray[np.bool_]]) -> None:
-    """Copy the vocabularies of documents, which depend on nothing but the document."""
+    """Copy the vocabularies of documents, which merging does not change."""
     for scope in vocabulary_scopes(len(segments[0].fields)):
         parts = [segment.vocabulary(scope.fields) for segment in segments]
         distinct, norms = (
@@ -113,11 +132,11 @@ def _merge_field(
     n_threads: int,
 ) -> int:
     parts = [segment.fields[field] for segment in segments]
-    (places, content), new_terms = _native.merge_texts([(part.terms.places, part.terms.bytes) for part in parts])
+    (offsets, content), new_terms = _native.merge_texts([(part.terms.offsets, part.terms.bytes) for part in parts])
     sources = [(part.postings, terms, new) for part, terms, new in zip(parts, new_terms, numbers, strict=True)]
-    merge = _native.PostingsMerge(sources, len(places) - 1)
+    merge = _native.PostingsMerge(sources, len(offsets) - 1)
     lengths = np.concatenate([part.lengths[mine] for part, mine in zip(parts, kept, strict=True)])
-    write_column(writer, f"{field}.terms", *_chosen(places, content, merge.terms))
+    write_column(writer, f"{field}.terms", *_chosen(offsets, content, merge.terms))
     writer.add(f"{field}.posting_places", merge.posting_places)
     writer.add(f"{field}.position_places", merge.position_places)
     writer.add(f"{field}.lengths", lengths)
@@ -130,13 +149,13 @@ def _merge_postings(
     writer: ArrayWriter, field: str, merge: _native.PostingsMerge, lengths: NDArray[np.uint32], n_threads: int
 ) -> None:
     posting_places, position_places = merge.posting_places, merge.position_places
-    for key, places in (
+    for key, offsets in (
         ("documents", posting_places),
         ("position_ends", posting_places),
         ("positions", position_places),
     ):
-        writer.reserve(f"{field}.{key}", "uint32", [int(places[-1])])
-    block_places, impact_places = _Places(), _Places()
+        writer.reserve(f"{field}.{key}", "uint32", [int(offsets[-1])])
+    block_places, impact_places = _Offsets(), _Offsets()
     block_ends, impacts = [np.zeros(0, np.uint32)], [np.zeros((0, 2), np.uint32)]
     for first, end in _ranges(position_places):
         documents, ends, positions = merge.merge(first, end)
@@ -144,25 +163,25 @@ def _merge_postings(
         writer.fill(f"{field}.position_ends", ends)
         writer.fill(f"{field}.positions", positions)
         mine = posting_places[first : end + 1] - posting_places[first]
-        blocks, last, within, found = _native.block_impacts(mine, documents, ends, lengths, n_threads)
+        blocks, last, within, found_impacts = _native.block_impacts(mine, documents, ends, lengths, n_threads)
         block_places.extend(blocks)
         block_ends.append(last)
         impact_places.extend(within)
-        impacts.append(found)
+        impacts.append(found_impacts)
     writer.add(f"{field}.block_places", block_places.joined())
     writer.add(f"{field}.block_ends", np.concatenate(block_ends))
     writer.add(f"{field}.impact_places", impact_places.joined())
     writer.add(f"{field}.impacts", np.concatenate(impacts))
 
 
-class _Places:
-    """Places that are continued by others, which start again from 0."""
+class _Offsets:
+    """Offsets, extended by others that start again from 0."""
 
     def __init__(self) -> None:
         self._parts = [np.zeros(1, np.uint64)]
 
-    def extend(self, places: NDArray[np.uint64]) -> None:
-        self._parts.append(places[1:] + self._parts[-1][-1] if len(places) > 1 else self._parts[-1][:0])
+    def extend(self, offsets: NDArray[np.uint64]) -> None:
+        self._parts.append(offsets[1:] + self._parts[-1][-1] if len(offsets) > 1 else self._parts[-1][:0])
         if not len(self._parts[-1]):
             self._parts.pop()
 
@@ -180,11 +199,13 @@ def _ranges(position_places: NDArray[np.uint64]) -> Iterator[tuple[int, int]]:
         first = last
 
 
-def _chosen(places: NDArray[np.uint64], content: NDArray[np.uint8], chosen: NDArray[np.uint32]) -> tuple[Any, Any]:
+def _chosen(
+    offsets: NDArray[np.uint64], content: NDArray[np.uint8], chosen: NDArray[np.uint32]
+) -> tuple[Any, Any]:
     """Return some of the texts of a column."""
-    if len(chosen) == len(places) - 1:
-        return places, content
-    sizes = np.diff(places)
+    if len(chosen) == len(offsets) - 1:
+        return offsets, content
+    sizes = np.diff(offsets)
     mask = np.zeros(len(sizes), bool)
     mask[chosen] = True
     return np.concatenate([np.zeros(1, np.uint64), np.cumsum(sizes[mask])]), content[
@@ -199,17 +220,17 @@ def _merge_text(writer: ArrayWriter, segments: Sequence[Segment], kept: list[NDA
         return
     for column in columns:
         if column is not None and (
-            np.any(column.places[1:] < column.places[:-1]) or column.places[-1] > len(column.bytes)
+            np.any(column.offsets[1:] < column.offsets[:-1]) or column.offsets[-1] > len(column.bytes)
         ):
-            raise InputError("The index is damaged: the places of its texts are out of range.")
+            raise InputError("The index is damaged: the offsets of its texts are out of range.")
     n_fields = len(segments[0].fields)
     masks = [np.repeat(mine, n_fields) for mine in kept]
     sizes = [
-        np.diff(column.places)[mask] for column, mask in zip(columns, masks, strict=True) if column is not None
+        np.diff(column.offsets)[mask] for column, mask in zip(columns, masks, strict=True) if column is not None
     ]
-    places = np.concatenate([np.zeros(1, np.uint64), np.cumsum(np.concatenate(sizes))]).astype(np.uint64)
-    writer.add("text.places", places)
-    writer.reserve("text.bytes", "uint8", [int(places[-1])])
+    offsets = np.concatenate([np.zeros(1, np.uint64), np.cumsum(np.concatenate(sizes))]).astype(np.uint64)
+    writer.add("text.places", offsets)
+    writer.reserve("text.bytes", "uint8", [int(offsets[-1])])
     for column, mask in zip(columns, masks, strict=True):
         if column is not None:
             _copy_text(writer, column, mask)
@@ -219,6 +240,6 @@ def _copy_text(writer: ArrayWriter, column: TextColumn, mask: NDArray[np.bool_])
     """Copy the texts under the mask, in runs of neighbours."""
     edges = np.flatnonzero(np.diff(np.concatenate([[False], mask, [False]]).astype(np.int8)))
     for first, last in edges.reshape(-1, 2).tolist():
-        begin, end = int(column.places[first]), int(column.places[last])
+        begin, end = int(column.offsets[first]), int(column.offsets[last])
         for start in range(begin, end, BYTES_AT_ONCE):
             writer.fill("text.bytes", column.bytes[start : min(start + BYTES_AT_ONCE, end)])

@@ -1,4 +1,4 @@
-"""Segments of an index: a part of the documents, complete in itself, in one file that never changes.
+"""Segments of an index: each holds some of the documents, in one immutable file.
 
 Removed documents are listed in a second file. Arrays of a segment, by name:
 
@@ -49,22 +49,22 @@ POSTING_ARRAYS = {
 
 @dataclass(frozen=True, eq=False)
 class TextColumn:
-    """Many texts as one array of bytes; text i has the bytes from places[i] to places[i + 1]."""
+    """Many texts as one array of bytes; text i has the bytes from offsets[i] to offsets[i + 1]."""
 
-    places: NDArray[np.uint64]
+    offsets: NDArray[np.uint64]
     bytes: NDArray[np.uint8]
 
     def __len__(self) -> int:
-        return len(self.places) - 1
+        return len(self.offsets) - 1
 
     def __getitem__(self, number: int) -> str:
-        begin, end = int(self.places[number]), int(self.places[number + 1])
+        begin, end = int(self.offsets[number]), int(self.offsets[number + 1])
         return self.bytes[begin:end].tobytes().decode("utf-8", "replace")
 
     def take(self, numbers: NDArray[np.int64]) -> list[str]:
         """Return the texts of these numbers."""
         content = self.bytes.data
-        begins, ends = self.places[numbers].tolist(), self.places[numbers + 1].tolist()
+        begins, ends = self.offsets[numbers].tolist(), self.offsets[numbers + 1].tolist()
         return [str(content[begin:end], "utf-8", "replace") for begin, end in zip(begins, ends, strict=True)]
 
 
@@ -78,18 +78,18 @@ class SegmentField:
 
     def numbers_of(self, terms: Sequence[str]) -> NDArray[np.int64]:
         """Return the numbers of terms, -1 for those that the field does not have."""
-        return _native.find_texts(self.terms.places, self.terms.bytes, None, [*terms])
+        return _native.find_texts(self.terms.offsets, self.terms.bytes, None, [*terms])
 
 
 class VocabularyScope(NamedTuple):
-    """Fields, by number, whose vocabularies are stored under a name."""
+    """The name of stored vocabularies, and the numbers of their fields."""
 
     name: str
     fields: tuple[int, ...]
 
 
 def vocabulary_scopes(n_fields: int) -> list[VocabularyScope]:
-    """Return the scopes whose vocabularies a segment has: each field, and all of them."""
+    """Return the scopes whose vocabularies are stored: each field, and all fields together."""
     scopes = [VocabularyScope(str(number), (number,)) for number in range(n_fields)]
     return scopes if n_fields == 1 else [*scopes, VocabularyScope("all", tuple(range(n_fields)))]
 
@@ -119,7 +119,7 @@ class Segment:
         return len(self.ids)
 
     def __reduce__(self) -> tuple[type[Segment], tuple[Path, SegmentEntry]]:
-        """Pickle and copy the name of the file, which never changes."""
+        """Pickle and copy the name of the file, which is immutable."""
         return Segment, (self._folder, self.entry)
 
     @refusing_damage()
@@ -162,7 +162,7 @@ class Segment:
 
     def find(self, ids: Sequence[str]) -> NDArray[np.int64]:
         """Return the numbers of documents, -1 for ids that are not here or removed."""
-        numbers = _native.find_texts(self.ids.places, self.ids.bytes, self.order, [*ids])
+        numbers = _native.find_texts(self.ids.offsets, self.ids.bytes, self.order, [*ids])
         numbers[np.isin(numbers, self.removed)] = -1
         return numbers
 
@@ -170,8 +170,8 @@ class Segment:
         column = TextColumn(
             self._file.array(f"{name}.places", "uint64"), self._file.array(f"{name}.bytes", "uint8")
         )
-        if len(column.places) == 0:
-            raise InputError(f"{self.entry.file} is damaged: {name} has no places.")
+        if len(column.offsets) == 0:
+            raise InputError(f"{self.entry.file} is damaged: {name} has no offsets.")
         return column
 
     def _field(self, name: str) -> SegmentField:
@@ -186,20 +186,20 @@ class Segment:
         return SegmentField(self._column(f"{name}.terms"), postings, arrays["lengths"])
 
     def _stored(self, scope: str, fields: Sequence[SegmentField]) -> Vocabulary:
-        found = Vocabulary(
+        vocabulary = Vocabulary(
             self._file.array(f"{scope}.distinct", "uint32"), self._file.array(f"{scope}.norms", "float32")
         )
         lengths = np.sum([field.lengths for field in fields], axis=0, dtype=np.uint64)
         is_sound = (
-            len(found.distinct) == len(found.norms) == len(self)
-            and np.all(found.distinct <= lengths)
-            and np.all((found.distinct > 0) == (lengths > 0))
-            and np.all((found.norms > 0) == (lengths > 0))
-            and np.all(np.isfinite(found.norms))
+            len(vocabulary.distinct) == len(vocabulary.norms) == len(self)
+            and np.all(vocabulary.distinct <= lengths)
+            and np.all((vocabulary.distinct > 0) == (lengths > 0))
+            and np.all((vocabulary.norms > 0) == (lengths > 0))
+            and np.all(np.isfinite(vocabulary.norms))
         )
         if not is_sound:
             raise InputError(f"{self._folder / self.entry.file} is damaged: its vocabularies are out of range.")
-        return found
+        return vocabulary
 
     def _check(self, folder: Path) -> None:
         count = len(self)
@@ -222,7 +222,7 @@ def _joined_terms(fields: Sequence[SegmentField]) -> list[NDArray[np.uint32]]:
     """Return the numbers of each field's terms among those of all fields."""
     if len(fields) == 1:
         return [np.arange(len(fields[0].terms), dtype=np.uint32)]
-    return _native.merge_texts([(field.terms.places, field.terms.bytes) for field in fields])[1]
+    return _native.merge_texts([(field.terms.offsets, field.terms.bytes) for field in fields])[1]
 
 
 def _removed(folder: Path, entry: SegmentEntry, n_documents: int) -> NDArray[np.uint32]:

@@ -1,8 +1,9 @@
-"""All segments of an index at one time, searched together. It never changes: a changed index has a new one."""
+"""Immutable snapshot of an index: its segments at one time, searched together, and what a search finds."""
 
 from __future__ import annotations
 
 from bisect import bisect_right
+from dataclasses import dataclass
 from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -12,11 +13,10 @@ from rankwright import _native
 from rankwright.base.errors import InputError
 from rankwright.text.features.scopes import Scopes
 from rankwright.text.index.checks import refusing_damage
-from rankwright.text.index.search_results import Results
 from rankwright.text.retrieval import AbsoluteDiscounting, FieldStatistics
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from rankwright.text.retrieval import RetrievalModel
 
 
-class Collection:
-    """Segments in the order of their documents, which are numbered through, removed ones too."""
+class Snapshot:
+    """Segments in order; their documents are numbered consecutively, removed ones too."""
 
     def __init__(self, segments: Sequence[Segment], fields: Sequence[str]) -> None:
         self.segments = tuple(segments)
@@ -34,23 +34,23 @@ class Collection:
         self._starts = [0, *accumulate(len(segment) for segment in segments)]
         self._scopes: dict[tuple[int, ...], Scopes] = {}
 
-    def __reduce__(self) -> tuple[type[Collection], tuple[tuple[Segment, ...], tuple[str, ...]]]:
-        """Pickle and copy the names of the files, without anything computed from them."""
-        return Collection, (self.segments, self.fields)
+    def __reduce__(self) -> tuple[type[Snapshot], tuple[tuple[Segment, ...], tuple[str, ...]]]:
+        """Pickle and copy the segments, without the statistics computed from them."""
+        return Snapshot, (self.segments, self.fields)
 
     def __len__(self) -> int:
         """Return the number of documents, without removed ones."""
         return sum(segment.entry.n_documents for segment in self.segments)
 
-    def place_of(self, number: int) -> tuple[Segment, int]:
+    def segment_of(self, number: int) -> tuple[Segment, int]:
         """Return the segment of a document, and its number there."""
-        place = bisect_right(self._starts, number) - 1
-        return self.segments[place], number - self._starts[place]
+        position = bisect_right(self._starts, number) - 1
+        return self.segments[position], number - self._starts[position]
 
     def id_of(self, number: int) -> str:
         """Return the id of a document."""
-        segment, place = self.place_of(number)
-        return segment.ids[place]
+        segment, row = self.segment_of(number)
+        return segment.ids[row]
 
     def ids_of(self, numbers: NDArray[np.int64]) -> list[str]:
         """Return the ids of documents."""
@@ -62,15 +62,15 @@ class Collection:
         """Return the numbers of documents, -1 for unknown and removed ones."""
         numbers = np.full(len(ids), -1, np.int64)
         for segment, start in zip(self.segments, self._starts, strict=False):
-            found = segment.find(ids)
-            numbers[found >= 0] = found[found >= 0] + start
+            rows = segment.find(ids)
+            numbers[rows >= 0] = rows[rows >= 0] + start
         return numbers
 
     @refusing_damage()
     def statistics(self, fields: Sequence[str], terms: Sequence[str]) -> FieldStatistics:
         """Return the statistics of terms in fields."""
-        places = [self._place(field) for field in fields]
-        return self._statistics(places, self._numbers(places, terms))
+        numbers = [self._field_number(field) for field in fields]
+        return self._statistics(numbers, self._numbers(numbers, terms))
 
     @refusing_damage()
     def search(
@@ -82,11 +82,11 @@ class Collection:
         *,
         skip: bool = True,
         n_threads: int = 1,
-    ) -> list[Results]:
+    ) -> list[SearchResults]:
         """Return the best documents of queries given as terms; see `Index.search`."""
         prepared = self._prepared(queries, model, weights)
         if prepared is None:
-            return [self._results(np.zeros(0, np.int64), np.zeros(0)) for _ in queries]
+            return [SearchResults(np.zeros(0, np.int64), np.zeros(0), self) for _ in queries]
         offsets, documents, scores = _native.best_documents(
             **prepared,
             removed=[segment.removed_bits for segment in self.segments],
@@ -94,7 +94,7 @@ class Collection:
             skip=skip,
             n_threads=n_threads,
         )
-        return [self._results(found, values) for found, values in _split(offsets, documents, scores)]
+        return [SearchResults(numbers, values, self) for numbers, values in _split(offsets, documents, scores)]
 
     @refusing_damage()
     def score(
@@ -114,7 +114,7 @@ class Collection:
         prepared = self._prepared(queries, model, weights)
         if prepared is None:
             return np.zeros(offsets[-1])
-        fields = [self._place(name) for name, weight in weights.items() if weight > 0]
+        fields = [self._field_number(name) for name, weight in weights.items() if weight > 0]
         return _native.score_documents(
             **prepared,
             distinct=self._distinct(fields) if isinstance(model, AbsoluteDiscounting) else [],
@@ -125,10 +125,10 @@ class Collection:
 
     def scopes(self, fields: Sequence[str]) -> Scopes:
         """Return the statistics of some fields and of all of them together."""
-        places = tuple(self._place(field) for field in fields)
-        if places not in self._scopes:
-            self._scopes[places] = Scopes(self.segments, places)
-        return self._scopes[places]
+        numbers = tuple(self._field_number(field) for field in fields)
+        if numbers not in self._scopes:
+            self._scopes[numbers] = Scopes(self.segments, numbers)
+        return self._scopes[numbers]
 
     def _distinct(self, fields: Sequence[int]) -> list[list[NDArray[np.uint32]]]:
         return [[segment.vocabulary((field,)).distinct for field in fields] for segment in self.segments]
@@ -136,9 +136,9 @@ class Collection:
     def _prepared(
         self, queries: Sequence[Sequence[str]], model: RetrievalModel, weights: Mapping[str, float]
     ) -> dict[str, Any] | None:
-        """Return what the core needs to score for queries; None if nothing can be found."""
+        """Return the arguments of the core's scorer; None if nothing can be found."""
         words = list({word: None for query in queries for word in query})
-        fields = [self._place(name) for name, weight in weights.items() if weight > 0]
+        fields = [self._field_number(name) for name, weight in weights.items() if weight > 0]
         if not (words and fields and self.segments):
             return None
         terms = self._numbers(fields, words)
@@ -159,7 +159,7 @@ class Collection:
             "starts": np.array([starts[mine] @ counts_ for mine, counts_ in _split(offsets, numbers, counts)]),
         }
 
-    def _place(self, field: str) -> int:
+    def _field_number(self, field: str) -> int:
         if field not in self.fields:
             raise InputError(f"The index has no field {field!r}; it has {', '.join(self.fields)}.")
         return self.fields.index(field)
@@ -174,15 +174,12 @@ class Collection:
         documents, occurrences = np.zeros((2, *numbers.shape[1:]), np.int64)
         totals = np.zeros((len(fields), 1), np.int64)
         for segment, of_segment in zip(self.segments, numbers, strict=True):
-            for place, field in enumerate(fields):
-                more = segment.fields[field].postings.count(of_segment[place], segment.removed)
-                documents[place] += more[0]
-                occurrences[place] += more[1]
-                totals[place] += segment.entry.lengths[field]
+            for number, field in enumerate(fields):
+                more = segment.fields[field].postings.count(of_segment[number], segment.removed)
+                documents[number] += more[0]
+                occurrences[number] += more[1]
+                totals[number] += segment.entry.lengths[field]
         return FieldStatistics(len(self), totals, documents, occurrences)
-
-    def _results(self, documents: NDArray[np.int64], scores: Doubles) -> Results:
-        return Results(documents, scores, self)
 
 
 def _counted(
@@ -201,5 +198,36 @@ def _counted(
 
 
 def _split(offsets: NDArray[np.int64], *arrays: NDArray[Any]) -> list[tuple[NDArray[Any], ...]]:
-    places = offsets.tolist()
-    return [tuple(array[begin:end] for array in arrays) for begin, end in pairwise(places)]
+    return [tuple(array[begin:end] for array in arrays) for begin, end in pairwise(offsets.tolist())]
+
+
+@dataclass(frozen=True, eq=False)
+class SearchResults:
+    """Documents with their scores, best first; equal scores in the order in which documents were added.
+
+    `numbers` are positions of documents in the index at the time of the search; `ids` are their names.
+    """
+
+    numbers: NDArray[np.int64]
+    scores: Doubles
+    _snapshot: Snapshot
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    def __iter__(self) -> Iterator[tuple[str, float]]:
+        """Yield id and score of each document."""
+        return zip(self.ids, self.scores.tolist(), strict=True)
+
+    @property
+    def ids(self) -> list[str]:
+        """The ids of the documents."""
+        return self._snapshot.ids_of(self.numbers)
+
+    def reordered(self, rows: NDArray[np.int64], scores: Doubles) -> SearchResults:
+        """Return the documents at some positions of this list, with other scores."""
+        return SearchResults(self.numbers[rows], scores, self._snapshot)
+
+    def __repr__(self) -> str:
+        shown = ", ".join(f"{name} {score:.4g}" for name, score in [*zip(self.ids[:3], self.scores, strict=False)])
+        return f"SearchResults({len(self)} documents: {shown}{', ...' if len(self) > 3 else ''})"

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 from rankwright.base.errors import InputError
 from rankwright.base.wording import listed
-from rankwright.text.logs.logged_features import LoggedDocuments, number_of
-from rankwright.text.logs.responses import responses_by_query
+from rankwright.text.logs.responses import LoggedDocuments, number_of, responses_by_query
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -89,29 +88,29 @@ def _document_id(query: str, hit: Any) -> str:
     return str(hit["_id"])
 
 
-def _features(place: str, hit: Mapping[str, Any], log: str | None) -> dict[str, float]:
+def _features(where: str, hit: Mapping[str, Any], log: str | None) -> dict[str, float]:
     features: dict[str, float] = {}
-    for item in _entry(place, hit, log):
+    for item in _entry(where, hit, log):
         if not isinstance(item, Mapping) or not isinstance(item.get("name"), str):
-            raise InputError(f"{place}: a logged feature has no name.")
+            raise InputError(f"{where}: a logged feature has no name.")
         name = item["name"]
         if name == EXTRA and isinstance(item.get("value"), Mapping):
             continue
-        features[name] = number_of(item.get("value"), f"{place}: the feature {name!r}")
+        features[name] = number_of(item.get("value"), f"{where}: the feature {name!r}")
     return features
 
 
-def _entry(place: str, hit: Mapping[str, Any], log: str | None) -> list[Any]:
+def _entry(where: str, hit: Mapping[str, Any], log: str | None) -> list[Any]:
     """Return the log entry of a hit: a list of names and values."""
     fields = hit.get("fields")
     logs = fields.get("_ltrlog") if isinstance(fields, Mapping) else None
-    if not isinstance(logs, list) or not all(isinstance(one, Mapping) for one in logs):
-        raise InputError(f"{place}: no fields._ltrlog; does the request have ext.ltr_log?")
-    entries = {name: entry for one in logs for name, entry in one.items()}
+    if not isinstance(logs, list) or not all(isinstance(entry_log, Mapping) for entry_log in logs):
+        raise InputError(f"{where}: no fields._ltrlog; does the request have ext.ltr_log?")
+    entries = {name: entry for entry_log in logs for name, entry in entry_log.items()}
     if log is None and len(entries) > 1:
-        raise InputError(f"{place} has several log entries: choose one with log={listed(entries)}.")
+        raise InputError(f"{where} has several log entries: choose one with log={listed(entries)}.")
     name = next(iter(entries), None) if log is None else log
     if not isinstance(entries.get(name), list):
-        raise InputError(f"{place}: no log entry {name!r} among {', '.join(map(repr, entries)) or 'none'}.")
-    found: list[Any] = entries[name]
-    return found
+        raise InputError(f"{where}: no log entry {name!r} among {', '.join(map(repr, entries)) or 'none'}.")
+    entry: list[Any] = entries[name]
+    return entry

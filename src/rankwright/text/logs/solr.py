@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, overload
 
 from rankwright.base.errors import InputError
-from rankwright.text.logs.logged_features import LoggedDocuments, number_of
-from rankwright.text.logs.responses import responses_by_query
+from rankwright.text.logs.responses import LoggedDocuments, number_of, responses_by_query
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -77,8 +76,8 @@ def read_solr_features(
     for query, response in responses_by_query(responses, qid, "response"):
         for document in _documents(query, response):
             name = _document_id(query, document, id)
-            place = f"Query {query!r}, document {name!r}"
-            logged.add(query, name, _features(place, document.get(field), field, separators))
+            where = f"Query {query!r}, document {name!r}"
+            logged.add(query, name, _features(where, document.get(field), field, separators))
     return logged.documents(missing, judgements, unjudged)
 
 
@@ -102,14 +101,14 @@ def _document_id(query: str, document: Any, name: str) -> str:
     return str(value)
 
 
-def _features(place: str, text: object, field: str, separators: tuple[str, str]) -> dict[str, float]:
+def _features(where: str, text: object, field: str, separators: tuple[str, str]) -> dict[str, float]:
     if not isinstance(text, str):
-        raise InputError(f"{place}: no text in the field {field!r}; does fl have [features]?")
+        raise InputError(f"{where}: no text in the field {field!r}; does fl have [features]?")
     equals, comma = separators
     features: dict[str, float] = {}
     for part in text.split(comma) if text else []:
-        name, found, value = part.rpartition(equals)
-        if not found or not name:
-            raise InputError(f"{place}: expected name{equals}value, found {part[:60]!r}; pass separators=.")
-        features[name] = number_of(value, f"{place}: the feature {name!r}")
+        name, sign, value = part.rpartition(equals)
+        if not sign or not name:
+            raise InputError(f"{where}: expected name{equals}value, found {part[:60]!r}; pass separators=.")
+        features[name] = number_of(value, f"{where}: the feature {name!r}")
     return features

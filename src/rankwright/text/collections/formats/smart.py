@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 from rankwright.base.errors import InputError
 from rankwright.data.readers.judgements import unpadded
-from rankwright.text.collections.formats.lines import read_lines
-from rankwright.text.collections.formats.record import Format, Options, Record, require_short
+from rankwright.text.collections.formats.records import Format, Options, Record, read_lines, require_short
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,42 +19,42 @@ MARK = re.compile(r"\.([A-Z])(?:\s+(\S+))?\s*")
 
 def read_smart(path: Path, options: Options) -> Iterator[Record]:
     """Yield one record per `.I`; a field that occurs several times is joined."""
-    place, field, size = "", "", 0
+    where, field, size = "", "", 0
     lines: dict[str, list[str]] = {}
     for number, line in read_lines(path, options.encoding):
         here = f"{path}, line {number}"
         mark = _mark(line)
         if mark is not None and mark[0] == ID:
-            if place:
-                yield _record(place, lines)
-            place, field, size, lines = here, "", 0, {ID: [unpadded(mark[1])]}
-        elif mark is not None and place:
+            if where:
+                yield _record(where, lines)
+            where, field, size, lines = here, "", 0, {ID: [unpadded(mark[1])]}
+        elif mark is not None and where:
             field = mark[0]
             lines.setdefault(field, [])
         elif line and not line.isspace():
-            _require_field(here, place, field, line)
+            _require_field(here, where, field, line)
             lines[field].append(line)
             size += len(line)
-            require_short(place, size)
-    if place:
-        yield _record(place, lines)
+            require_short(where, size)
+    if where:
+        yield _record(where, lines)
 
 
 def _mark(line: str) -> tuple[str, str] | None:
     """Return the letter of a line that begins a field, and the id if it is `.I`."""
-    found = MARK.fullmatch(line)
-    if found is None or (found[2] is not None and found[1] != ID):
+    match = MARK.fullmatch(line)
+    if match is None or (match[2] is not None and match[1] != ID):
         return None
-    return found[1], found[2] or ""
+    return match[1], match[2] or ""
 
 
-def _record(place: str, lines: dict[str, list[str]]) -> Record:
-    return Record(place, {name: "\n".join(found) for name, found in lines.items()})
+def _record(where: str, lines: dict[str, list[str]]) -> Record:
+    return Record(where, {name: "\n".join(texts) for name, texts in lines.items()})
 
 
-def _require_field(here: str, place: str, field: str, line: str) -> None:
-    if not place or not field:
-        expected = "a field such as .W" if place else ".I and an id"
+def _require_field(here: str, where: str, field: str, line: str) -> None:
+    if not where or not field:
+        expected = "a field such as .W" if where else ".I and an id"
         raise InputError(f"{here}: expected a line with {expected}, found {line[:60]!r}.")
 
 
