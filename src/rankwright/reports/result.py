@@ -124,7 +124,7 @@ def _frame_columns(title: str, cells: Sequence[Any]) -> dict[str, list[Any]]:
     if not any(limits):
         return plain
     low = [limit.low if limit else math.nan for limit in limits]
-    return {f"{title} low": low, f"{title} high": [limit.high if limit else math.nan for limit in limits], **plain}
+    return {**plain, f"{title} low": low, f"{title} high": [limit.high if limit else math.nan for limit in limits]}
 
 
 def _facts(result: Result) -> dict[str, Any]:

@@ -384,7 +384,7 @@ def test_many_segments_are_merged_in_stages(tmp_path, monkeypatch):
 
 def test_without_file_locks_an_index_is_searched_but_not_changed(tmp_path, monkeypatch):
     index = Index.build([Text("a", {"body": "ship"})], tmp_path / "i", analyser=PLAIN)
-    monkeypatch.setattr("rankwright.text.index.manifest.fcntl", None)
+    monkeypatch.setattr("rankwright.base.files.fcntl", None)
     assert Index.open(index.path, analyser=PLAIN).search("ship").ids == ["a"]
-    with pytest.raises(rw.InputError, match="needs file locks"):
+    with pytest.raises(rw.InputError, match="no file locks"):
         index.remove(["a"])

@@ -15,13 +15,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rankwright.base.errors import InputError
-from rankwright.base.files import write_whole
+from rankwright.base.files import lock_file, write_whole
 from rankwright.text.retrieval import LARGEST
-
-try:
-    import fcntl
-except ImportError:  # Windows: an index can be searched there, but not changed
-    fcntl = None  # type: ignore[assignment]
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -139,8 +134,6 @@ def _numbered(folder: Path) -> list[Path]:
 @contextmanager
 def changing(folder: Path) -> Iterator[None]:
     """Lock the index, so that no other process changes it at the same time; readers need not wait."""
-    if fcntl is None:
-        raise InputError(f"{folder} cannot be changed here: that needs file locks (flock), as on Linux and macOS.")
     try:
         folder.mkdir(parents=True, exist_ok=True)
         descriptor = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT, 0o666)
@@ -148,9 +141,11 @@ def changing(folder: Path) -> Iterator[None]:
         raise InputError(f"{folder} cannot be written: {error.strerror or error}.") from error
     try:
         try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
+            lock_file(descriptor, wait=False)
+        except BlockingIOError:
             raise InputError(f"Another process is changing the index {folder}.") from None
+        except OSError as error:
+            raise InputError(f"The index {folder} cannot be locked: {error.strerror or error}.") from None
         yield
     finally:
         os.close(descriptor)
