@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rankwright.data.dataset import RankingData
-    from rankwright.data.ranking import Ranking
+    from rankwright.data.groups import Ranking
     from rankwright.rankers.ranker import Ranker
 
 TEST_METRIC = NDCG(k=10)

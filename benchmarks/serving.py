@@ -26,7 +26,7 @@ import numpy as np
 
 from benchmarks.load import pace, saturate
 from benchmarks.scoring import N_LEAVES, N_TREES, QUERY_SIZE, generate
-from rankwright.base.threads import available_threads
+from rankwright.base.resources import available_threads
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

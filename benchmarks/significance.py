@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rankwright.statistics.bootstrap import mean_intervals
-from rankwright.statistics.paired_tests import TESTS, compare_pairs
-from rankwright.statistics.power import POWER, detectable_effect
+from rankwright.statistics.paired_tests import POWER, TESTS, compare_pairs, detectable_effect
 
 if TYPE_CHECKING:
     from collections.abc import Callable

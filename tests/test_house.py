@@ -86,6 +86,28 @@ def test_variables_say_what_they_hold():
     assert bound == set()
 
 
+def test_no_module_imports_its_importers():
+    """There is no cycle of imports, those for type checkers included."""
+    names = {str(path.relative_to(ROOT / "src").with_suffix("")).replace("/", "."): path for path in MODULES}
+    imports = {name: _imported(ast.parse(MODULES[path]), names) - {name} for name, path in names.items()}
+    while leaves := [name for name, others in imports.items() if not others & imports.keys()]:
+        for name in leaves:
+            del imports[name]
+    assert sorted(imports) == [], "these import each other, or import modules that do"
+
+
+def _imported(tree, names):
+    modules = [
+        (node.module, node.names) for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.module
+    ]
+    return {
+        name
+        for module, members in modules
+        for name in (module, *(f"{module}.{member.name}" for member in members))
+        if name in names
+    }
+
+
 def test_rooms_are_small():
     rooms = collections.Counter(_name(path.parent) for path in MODULES)
     assert {room: files for room, files in rooms.items() if files > MOST_FILES_OF_A_ROOM} == {}

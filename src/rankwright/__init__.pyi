@@ -37,11 +37,11 @@ from .ensembling.blend import Blend as Blend
 from .ensembling.blend import blend as blend
 from .ensembling.mixtures import mix_exponentially as mix_exponentially
 from .ensembling.mixtures import mix_standardised as mix_standardised
+from .evaluation.compare import SystemComparison as SystemComparison
 from .evaluation.compare import compare as compare
 from .evaluation.evaluate import evaluate as evaluate
 from .evaluation.report import Report as Report
 from .evaluation.rounds import evaluate_rounds as evaluate_rounds
-from .evaluation.system_comparison import SystemComparison as SystemComparison
 from .interop.exporters.export import export as export
 from .interop.loading import load as load
 from .interop.loading import load_model as load_model

@@ -10,8 +10,7 @@ from properties import examples
 from rankwright.analyses import dcg_bound
 from rankwright.analyses.dcg_bound import dcg_loss
 from rankwright.base.errors import InputError
-from rankwright.data.groups import QueryGroups
-from rankwright.data.ranking import Ranking
+from rankwright.data.groups import QueryGroups, Ranking
 
 
 @st.composite

@@ -6,7 +6,7 @@ from auto.examples import METRIC, judge, judged, plan_of, rankers
 from rankwright.auto.entries import Entry
 from rankwright.metrics.base import mean_over_queries
 from rankwright.models.model_file import encode
-from rankwright.training.round_choice import middle_round
+from rankwright.training.monitor import middle_round
 from reference import auto as slow
 
 PLAN = plan_of(judged())

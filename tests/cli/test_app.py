@@ -16,7 +16,7 @@ from rankwright.cli.app import OTHER_NAMES, app
 from rankwright.cli.options.faces import METRICS as SHOWN_METRICS
 from rankwright.cli.options.signatures import declared
 from rankwright.metrics import CONVENTIONS
-from rankwright.metrics.parse import METRICS
+from rankwright.metrics.catalogue import METRICS
 
 VERBS = [
     "demo",

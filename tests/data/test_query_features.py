@@ -5,9 +5,8 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from rankwright import _native
-from rankwright.base.errors import InputError
 from rankwright.data.groups import QueryGroups
-from rankwright.data.query_features import QueryFeature, checked_query_features, with_query_features
+from rankwright.data.query_features import QueryFeature, with_query_features
 from reference.query_features import with_query_features as slow
 
 KINDS = [kind.value for kind in QueryFeature]
@@ -22,7 +21,9 @@ def queries(draw, elements=VALUES):
 
 
 def widened(X, qid, *kinds):
-    return with_query_features(np.asarray(X, dtype=np.float32), QueryGroups.of(qid), checked_query_features(kinds))
+    return with_query_features(
+        np.asarray(X, dtype=np.float32), QueryGroups.of(qid), tuple(map(QueryFeature, kinds))
+    )
 
 
 def of_column(kind, *values):
@@ -67,7 +68,7 @@ def test_equals_the_slow_twin_for_any_size(n_features, sizes):
 @given(queries(), st.lists(st.sampled_from(KINDS), unique=True))
 def test_columns_may_come_without_the_features(data, names):
     X, qid = data
-    kinds = checked_query_features(names)
+    kinds = tuple(map(QueryFeature, names))
     alone = with_query_features(X, QueryGroups.of(qid), kinds, raw=False)
     np.testing.assert_array_equal(alone, widened(X, qid, *names)[:, 2:])
 
@@ -144,19 +145,6 @@ def test_the_largest_numbers_give_finite_ones(kind):
 
 def test_no_documents():
     assert widened(np.zeros((0, 3)), [], "rank").shape == (0, 6)
-
-
-def test_names_become_kinds():
-    assert checked_query_features(["rank", "zscore"]) == (QueryFeature.RANK, QueryFeature.ZSCORE)
-    assert checked_query_features(()) == ()
-
-
-@pytest.mark.parametrize(
-    "names", ["rank", ["rang"], ["rank", "rank"], [["rank"]], [1], None, 3, {"rank": 1}], ids=repr
-)
-def test_names_that_are_none_are_refused(names):
-    with pytest.raises(InputError, match="query_features must be a list of zscore, rank, minmax, each"):
-        checked_query_features(names)
 
 
 @pytest.mark.parametrize(

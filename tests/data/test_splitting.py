@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 import rankwright as rw
 from rankwright import Documents, InputError, RankingData, concat, sample_queries, split_queries
-from rankwright.data.canonical_order import canonical_rows
+from rankwright.data.dataset import canonical_rows
 
 
 def collection(n_queries=20, *, judged=True):

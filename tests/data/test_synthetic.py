@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from rankwright.base.errors import InputError
 from rankwright.data import synthetic
-from rankwright.data.ranking import Ranking
+from rankwright.data.groups import Ranking
 from rankwright.data.synthetic import RandomPolynomial
 
 

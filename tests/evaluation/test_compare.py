@@ -15,8 +15,15 @@ from rankwright.base.errors import InputError
 from rankwright.data.readers.trec import Judgements, Run
 from rankwright.evaluation.compare import compare_report
 from rankwright.evaluation.report import Report
-from rankwright.statistics.paired_tests import compare_pairs, holm, sign_p_values, t_p_values, wilcoxon_p_values
-from rankwright.statistics.power import detectable_effect, queries_needed
+from rankwright.statistics.paired_tests import (
+    compare_pairs,
+    detectable_effect,
+    holm,
+    queries_needed,
+    sign_p_values,
+    t_p_values,
+    wilcoxon_p_values,
+)
 
 
 def report_of(values, names=None, metric="ndcg@10"):

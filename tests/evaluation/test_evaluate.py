@@ -7,7 +7,7 @@ import rankwright as rw
 from evaluation.examples import small_data
 from rankwright.base.errors import InputError
 from rankwright.data.dataset import RankingData
-from rankwright.data.ranking import Ranking
+from rankwright.data.groups import Ranking
 from rankwright.data.readers.trec import Judgements, Run
 from rankwright.evaluation.evaluate import EvaluationOptions, evaluate
 from rankwright.metrics import AP, NDCG, find_convention

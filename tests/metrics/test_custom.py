@@ -20,8 +20,7 @@ from custom_metrics import (
 from properties import examples
 from rankwright import LambdaMART, RankingData
 from rankwright.base.errors import InputError
-from rankwright.data.groups import QueryGroups
-from rankwright.data.ranking import Ranking
+from rankwright.data.groups import QueryGroups, Ranking
 from rankwright.metrics import AP, DCG, ERR, NDCG, RR, MeanNDCG, Metric, Precision, Ties
 from rankwright.metrics import custom as custom_module
 from rankwright.metrics.closed_forms import find_depth, find_sum, find_sums

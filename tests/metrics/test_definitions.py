@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from properties import examples
 from rankwright.base.errors import InputError
-from rankwright.data.groups import QueryGroups
-from rankwright.data.ranking import Ranking
+from rankwright.data.groups import QueryGroups, Ranking
 from rankwright.metrics import (
     AP,
     DCG,

@@ -12,8 +12,7 @@ import rankwright as rw
 from properties import examples
 from rankwright import AdaRank, LambdaMART, PermuRank
 from rankwright.base.errors import InputError
-from rankwright.data.groups import QueryGroups
-from rankwright.data.ranking import Ranking
+from rankwright.data.groups import QueryGroups, Ranking
 from rankwright.metrics import AP, DCG, ERR, NDCG, RR, WTA, DotProduct, Gain, KendallTau, MeanNDCG, Metric, Ties
 from rankwright.models import LinearScorer
 from rankwright.rankers import adarank as module

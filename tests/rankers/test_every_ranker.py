@@ -20,7 +20,7 @@ import rankwright as rw
 from rankwright import metrics
 from rankwright.base.errors import InputError
 from rankwright.data.dataset import Documents, RankingData
-from rankwright.data.ranking import Ranking
+from rankwright.data.groups import Ranking
 from rankwright.metrics import AP, NDCG, mean_over_queries
 from rankwright.models.model_file import encode
 from rankwright.rankers.catalogue import known_rankers

@@ -7,7 +7,7 @@ import rankwright as rw
 from rankwright import LambdaMART
 from rankwright.base.errors import InputError
 from rankwright.data.dataset import RankingData
-from rankwright.data.ranking import Ranking
+from rankwright.data.groups import Ranking
 from rankwright.metrics import AP, DCG, ERR, NDCG, RR, Gain, KendallTau, Metric, Precision, Ties
 from rankwright.models import QueryFeatureScorer, TreeEnsemble
 from rankwright.models.model_file import encode
@@ -587,3 +587,11 @@ def test_real_queries_are_ranked_better_than_by_the_best_feature(collection):
 
 def per_query(metric, data, scores):
     return metric.per_query(data.y, Ranking.of(scores, data.groups))
+
+
+@pytest.mark.parametrize("names", [["rank", "rank"], [["rank"]], [1], None, 3, {"rank": 1}], ids=repr)
+def test_query_features_that_are_none_are_refused(names):
+    with pytest.raises(
+        InputError, match="query_features must be a list of distinct values, each 'zscore', 'rank'"
+    ):
+        LambdaMART(query_features=names).check_parameters()

@@ -11,13 +11,12 @@ from rankwright.data.dataset import RankingData
 from rankwright.data.groups import QueryGroups
 from rankwright.metrics import AP, NDCG, RR
 from rankwright.models.model_file import encode
-from rankwright.rankers.parameters import shared_parameters
+from rankwright.rankers.parameters import declaration
 from rankwright.rankers.shared import lambdas
 from rankwright.rankers.shared.lambdas import LambdaGradients
-from rankwright.training.binning import BinnedFeatures
 from rankwright.training.learners.signal import Gradients
 from rankwright.training.learners.tree import FINE_LEVELS, LeastSquaresTrees, TreeLearner, TreeLimits, TreeSampling
-from rankwright.training.training_set import QueryLabels, TrainingSet
+from rankwright.training.training_set import BinnedFeatures, QueryLabels, TrainingSet
 from reference.lambdasmart import lambda_smart, lambdas_of_query, tree_leaves
 from reference.sweep import sweep as slow_sweep
 
@@ -120,7 +119,7 @@ def test_every_threshold_only_where_memory_allows(monkeypatch):
     assert train.exact_codes == 420 * 3 * 2 == train.exactly_binned().n_features * 420
     models = []
     for most in (2520, 2519):
-        monkeypatch.setattr(shared_parameters, "EXACT_BYTES", most)
+        monkeypatch.setattr(declaration, "EXACT_BYTES", most)
         models.append(LambdaMART.as_printed(rounds=2, n_jobs=1).fit(train).model_)
     assert models[0].threshold.tolist() != models[1].threshold.tolist()
     for model, every in zip(models, (True, False), strict=True):

@@ -9,8 +9,7 @@ import rankwright as rw
 from properties import examples
 from rankwright import RankingData, SVMmap, _native
 from rankwright.base.errors import InputError
-from rankwright.data.groups import QueryGroups
-from rankwright.data.ranking import Ranking
+from rankwright.data.groups import QueryGroups, Ranking
 from rankwright.metrics import AP
 from rankwright.rankers.svmmap import PrecisionRisk
 from reference import margin as slow

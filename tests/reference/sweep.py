@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rankwright.data.ranking import Ranking
+from rankwright.data.groups import Ranking
 from rankwright.metrics import mean_over_queries
 
 if TYPE_CHECKING:

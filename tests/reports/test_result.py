@@ -5,8 +5,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from rankwright.reports.blocks import Cell, Column, Facts, Interval, Kind, Note, Section, Table
-from rankwright.reports.result import Result
+from rankwright.reports.result import Cell, Column, Facts, Interval, Kind, Note, Result, Section, Table
 
 
 @dataclass(frozen=True, repr=False)

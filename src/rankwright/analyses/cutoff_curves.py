@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from rankwright.evaluation.cutoffs import CutoffCurves, bare_name, ranged
 from rankwright.evaluation.evaluate import evaluate
-from rankwright.metrics.parse import as_metrics
+from rankwright.metrics.catalogue import as_metrics
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

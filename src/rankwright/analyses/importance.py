@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rankwright.base.errors import InputError
-from rankwright.base.threads import resolve_threads
+from rankwright.base.resources import resolve_threads
 from rankwright.base.wording import counted, metric_value
 from rankwright.data.alignment import aligned
 from rankwright.evaluation.evaluate import checked_judged
-from rankwright.metrics.parse import as_metric
-from rankwright.models.fitted import scorer_of, scores_by
+from rankwright.metrics.catalogue import as_metric
+from rankwright.models.other_libraries import scores_by
+from rankwright.models.scorer import scorer_of
 from rankwright.rankers.shared.importances import by_name, permutation_drops
-from rankwright.reports.blocks import Column, Figure, Kind, Table
-from rankwright.reports.result import Result
+from rankwright.reports.result import Column, Figure, Kind, Result, Table
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     from rankwright.base.arrays import Floats
     from rankwright.data.dataset import RankingData
     from rankwright.evaluation.evaluate import Predicts
-    from rankwright.metrics.parse import MetricLike
+    from rankwright.metrics.catalogue import MetricLike
     from rankwright.rankers.shared.importances import Importances
-    from rankwright.reports.blocks import Block
     from rankwright.reports.charts.chart import Chart
+    from rankwright.reports.result import Block
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from rankwright.base.threads import resolve_threads
+from rankwright.base.resources import resolve_threads
 from rankwright.crossval.folds import Folds
 from rankwright.evaluation.evaluate import evaluate
 from rankwright.metrics.base import mean_over_queries

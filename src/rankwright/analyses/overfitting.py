@@ -11,10 +11,8 @@ from rankwright.analyses.truncated_models import rounds_of, systems_with_rounds
 from rankwright.base.wording import counted
 from rankwright.evaluation.evaluate import checked_judged, evaluate
 from rankwright.metrics.base import mean_over_queries
-from rankwright.metrics.parse import as_metric
-from rankwright.reports.blocks import Column, Figure, Interval, Kind, Table
-from rankwright.reports.plain import plain
-from rankwright.reports.result import Result
+from rankwright.metrics.catalogue import as_metric
+from rankwright.reports.result import Column, Figure, Interval, Kind, Result, Table, plain
 from rankwright.statistics.bootstrap import mean_with_interval
 
 if TYPE_CHECKING:
@@ -22,12 +20,10 @@ if TYPE_CHECKING:
 
     from rankwright.base.arrays import Doubles
     from rankwright.data.dataset import RankingData
-    from rankwright.metrics.conventions import Convention
-    from rankwright.metrics.parse import MetricLike
-    from rankwright.models.fitted import Fitted
-    from rankwright.models.scorer import Scorer
-    from rankwright.reports.blocks import Block
+    from rankwright.metrics.catalogue import Convention, MetricLike
+    from rankwright.models.scorer import Fitted, Scorer
     from rankwright.reports.charts.chart import Chart
+    from rankwright.reports.result import Block
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,18 +4,26 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from rankwright.base.errors import InputError
 from rankwright.base.wording import counted
-from rankwright.data.ranking import Ranking
-from rankwright.evaluation.evaluate import judged_scores
+from rankwright.data.groups import QueryGroups, Ranking
+from rankwright.data.readers.trec import Run
+from rankwright.evaluation.evaluate import (
+    judged_by,
+    judged_documents,
+    judgements_of,
+    labels_of,
+    measured_queries,
+    named_systems,
+    scores_of,
+    scores_of_judged,
+)
 from rankwright.metrics.base import spell_number
-from rankwright.reports.blocks import Column, Figure, Interval, Kind, Table
-from rankwright.reports.plain import plain
-from rankwright.reports.result import Result
+from rankwright.reports.result import Column, Figure, Interval, Kind, Result, Table, plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -24,11 +32,10 @@ if TYPE_CHECKING:
 
     from rankwright.base.arrays import Doubles
     from rankwright.data.dataset import RankingData
-    from rankwright.data.groups import QueryGroups
-    from rankwright.data.readers.trec import Judgements, Run
+    from rankwright.data.readers.trec import Judgements
     from rankwright.evaluation.evaluate import Predicts
-    from rankwright.reports.blocks import Block
     from rankwright.reports.charts.chart import Chart
+    from rankwright.reports.result import Block
 
 ALL = "all"
 MOST_LABELS = 100
@@ -137,7 +144,7 @@ def pair_errors(
     n_jobs
         Number of threads.
     """
-    judged = judged_scores(systems, data, queries=queries, n_jobs=n_jobs)
+    judged = _judged_scores(systems, data, queries=queries, n_jobs=n_jobs)
     levels, level = np.unique(judged.labels, return_inverse=True)
     _check_labels(levels)
     counted_labels = _LabelCounts(level, len(levels), judged.groups)
@@ -149,6 +156,38 @@ def pair_errors(
     totals = {name: int(counted_labels.pairs(*kind).sum()) for name, kind in kinds.items()}
     informative = int((counted_labels.all_pairs() > 0).sum())
     return PairErrors(totals | {ALL: sum(totals.values())}, rates, informative, judged.not_retrieved)
+
+
+class _JudgedScores(NamedTuple):
+    """Labels and scores of judged documents of some queries, and how many of them each run did not retrieve."""
+
+    labels: Doubles
+    groups: QueryGroups
+    scores: dict[str, Doubles]
+    not_retrieved: dict[str, int]
+
+
+def _judged_scores(systems: Any, data: Any, *, queries: str | None, n_jobs: int | None) -> _JudgedScores:
+    """Return the scores that systems, as `evaluate` takes them, give the judged documents.
+
+    A document that a run did not retrieve has the score minus infinity, so that it is below all others. Retrieved
+    documents without a judgement have no label, and are left out.
+    """
+    judged = judged_documents(data)
+    judgements, runs = None, {}
+    scores: dict[str, ArrayLike] = {}
+    for name, system in named_systems(systems).items():
+        if isinstance(system, Run):
+            judgements = judgements or judgements_of(judged)
+            runs[name] = judged_by(name, system, judgements)
+            scores[name] = scores_of_judged(runs[name])
+        else:
+            scores[name] = scores_of(name, system, judged, n_jobs)
+    kept = measured_queries(runs, len(judged.groups), queries)
+    rows = np.flatnonzero(kept[judged.groups.query_of_row])
+    chosen = {name: np.asarray(column, dtype=np.float64)[rows] for name, column in scores.items()}
+    missing = {name: int(np.isneginf(chosen[name]).sum()) for name in runs}
+    return _JudgedScores(labels_of(judged)[rows], QueryGroups.of(judged.qid[rows]), chosen, missing)
 
 
 def misordered(

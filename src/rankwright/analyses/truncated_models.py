@@ -10,7 +10,7 @@ import numpy as np
 from rankwright.base.errors import InputError
 from rankwright.evaluation.evaluate import named_systems
 from rankwright.evaluation.rounds import checked_rounds, scorer_with_rounds
-from rankwright.models.fitted import scorer_of
+from rankwright.models.scorer import scorer_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -12,7 +12,7 @@ from rankwright.ensembling.weights import uniform_weights
 from rankwright.metrics.base import mean_over_queries
 from rankwright.models.combination import Combination
 from rankwright.models.query_features import QueryFeatureScorer
-from rankwright.training.round_choice import middle_round
+from rankwright.training.monitor import middle_round
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

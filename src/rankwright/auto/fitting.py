@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rankwright.auto.cached_fits import candidate_of
-from rankwright.auto.mixing import mix
-from rankwright.auto.standings import FitProgress, standings_of
+from rankwright.auto.mixing import FitProgress, mix, standings_of
 from rankwright.base.errors import InputError, parameter
 from rankwright.base.wording import counted, rounded_up
 from rankwright.ensembling.pool import Pool

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from rankwright.base.wording import interval
+from rankwright.data.groups import Ranking
 from rankwright.data.query_features import standardised
-from rankwright.data.ranking import Ranking
 from rankwright.metrics.base import mean_over_queries
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rankwright.auto.entries import JudgedEntry
-    from rankwright.auto.standings import MemberStanding
+    from rankwright.auto.mixing import MemberStanding
     from rankwright.base.arrays import Doubles
     from rankwright.data.groups import QueryGroups
 

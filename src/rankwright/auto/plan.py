@@ -9,8 +9,7 @@ import numpy as np
 
 from rankwright.base.errors import InputError
 from rankwright.base.wording import counted
-from rankwright.data.groups import QueryGroups
-from rankwright.data.ranking import Ranking
+from rankwright.data.groups import QueryGroups, Ranking
 from rankwright.training.training_set import QueryLabels, TrainingSet
 
 if TYPE_CHECKING:

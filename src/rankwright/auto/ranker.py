@@ -30,10 +30,9 @@ from rankwright.ensembling.weights import best_alone, plausible_weights
 from rankwright.metrics.gain import NDCG
 from rankwright.rankers.catalogue import read_ranker
 from rankwright.rankers.parameters.checks import Duration, Flag, ListOf, OneOf, PathText, Real, Value
-from rankwright.rankers.parameters.declaration import MetricParameter, Spelled, fitted, parameter
-from rankwright.rankers.parameters.shared_parameters import RandomParameters
+from rankwright.rankers.parameters.declaration import MetricParameter, RandomParameters, Spelled, fitted, parameter
 from rankwright.rankers.ranker import Ranker
-from rankwright.reports.plain import plain
+from rankwright.reports.result import plain
 from rankwright.training.training_set import TrainingSet
 
 if TYPE_CHECKING:
@@ -43,8 +42,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from rankwright.auto.entries import JudgedEntry
-    from rankwright.auto.mixing import Mix, Weigh
-    from rankwright.auto.standings import FitProgress, MemberStanding
+    from rankwright.auto.mixing import FitProgress, MemberStanding, Mix, Weigh
     from rankwright.data.dataset import RankingData
     from rankwright.ensembling.pool import Pool
     from rankwright.models.scorer import Scorer

@@ -17,11 +17,9 @@ from rankwright.auto.member_sections import (
     standings_section,
     strengths_section,
 )
-from rankwright.auto.standings import standings_of
+from rankwright.auto.mixing import standings_of
 from rankwright.base.wording import UNKNOWN, counted, difference, metric_value, microseconds
-from rankwright.reports.blocks import Column, Figure, Kind, Note, Section, Table, Text
-from rankwright.reports.plain import plain
-from rankwright.reports.result import Result
+from rankwright.reports.result import Column, Figure, Kind, Note, Result, Section, Table, Text, plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -29,8 +27,8 @@ if TYPE_CHECKING:
     from rankwright.auto.entries import JudgedEntry
     from rankwright.auto.estimate import Estimate
     from rankwright.auto.frontier import Frontier, Priced
+    from rankwright.auto.mixing import MemberStanding
     from rankwright.auto.plan import FitPlan
-    from rankwright.auto.standings import MemberStanding
     from rankwright.reports.charts.chart import Chart
 
 WIDE_RANGE = 20.0  # from so large a ratio on, the axis is logarithmic

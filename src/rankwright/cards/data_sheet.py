@@ -11,12 +11,11 @@ import numpy as np
 
 from rankwright.base.errors import InputError
 from rankwright.base.wording import counted, metric_value
-from rankwright.data.ranking import Ranking
+from rankwright.data.groups import Ranking
 from rankwright.metrics.base import Ties, mean_over_queries
-from rankwright.metrics.parse import as_metric
-from rankwright.reports.blocks import Column, Facts, Figure, Kind, Note, Table, Text
+from rankwright.metrics.catalogue import as_metric
 from rankwright.reports.charts.bars import bar_chart, grouped_bar_chart
-from rankwright.reports.result import Result
+from rankwright.reports.result import Column, Facts, Figure, Kind, Note, Result, Table, Text
 from rankwright.statistics.paired_tests import compare_values
 
 if TYPE_CHECKING:
@@ -25,9 +24,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rankwright.data.dataset import RankingData
-    from rankwright.metrics.parse import MetricLike
-    from rankwright.reports.blocks import Block
+    from rankwright.metrics.catalogue import MetricLike
     from rankwright.reports.charts.chart import Chart
+    from rankwright.reports.result import Block
 
 MOST_BINS = 12
 MOST_LABELS = 20

@@ -10,26 +10,25 @@ import numpy as np
 
 from rankwright.analyses.dependence import partial_dependence
 from rankwright.base.errors import InputError
-from rankwright.base.threads import resolve_threads
+from rankwright.base.resources import resolve_threads
 from rankwright.base.wording import counted
 from rankwright.cards.data_sheet import feature_names_of
 from rankwright.cards.query_browser import models_of
 from rankwright.crossval.out_of_fold import HeldOutModels
-from rankwright.metrics.parse import as_metric
+from rankwright.metrics.catalogue import as_metric
 from rankwright.rankers.shared.importances import by_name, feature_importances, sample_for_importances
-from rankwright.reports.blocks import Figure, Figures, Text
 from rankwright.reports.charts.bars import bar_chart
 from rankwright.reports.charts.lines import line_chart
-from rankwright.reports.result import Result
+from rankwright.reports.result import Figure, Figures, Result, Text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from rankwright.analyses.dependence import Dependence
     from rankwright.data.dataset import RankingData
-    from rankwright.metrics.parse import MetricLike
+    from rankwright.metrics.catalogue import MetricLike
     from rankwright.models.scorer import Scorer
-    from rankwright.reports.blocks import Block
+    from rankwright.reports.result import Block
 
 MOST_IMPORTANT = 20  # features of the chart
 MOST_CURVES = 6
@@ -76,7 +75,8 @@ class FeatureCard(Result):
         asked, threads, importances = as_metric(metric), resolve_threads(n_jobs), []
         for member, rows in models_of(model, data):
             own = data if len(rows) == len(data) else data.take(rows)
-            importances.append(feature_importances(member, sample_for_importances(member, own), asked, threads))
+            sample = sample_for_importances(own) if member.total_gain is None else None
+            importances.append(feature_importances(member, sample, asked, threads))
         values = np.mean(importances, axis=0)
         names = list(model.feature_names or feature_names_of(data))
         important = {feature: value for feature, value in by_name(values, names).items() if value > 0}

@@ -12,8 +12,7 @@ from rankwright.cards.feature_card import FeatureCard
 from rankwright.cards.model_card import ModelCard
 from rankwright.cards.query_browser import QueryCard
 from rankwright.evaluation.evaluate import evaluate
-from rankwright.reports.blocks import Figure, Note, Section, Text
-from rankwright.reports.result import Result
+from rankwright.reports.result import Figure, Note, Result, Section, Text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
     from rankwright.crossval.out_of_fold import HeldOutModels
     from rankwright.data.dataset import RankingData
     from rankwright.evaluation.report import Report
-    from rankwright.metrics.parse import MetricLike
+    from rankwright.metrics.catalogue import MetricLike
     from rankwright.models.scorer import Scorer
 
 HOW = "Every query is ranked by the model of the fold that did not learn from it."

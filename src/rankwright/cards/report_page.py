@@ -5,16 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from rankwright.base.errors import InputError
-from rankwright.cards.browsed_runs import browsable
 from rankwright.cards.data_sheet import DataSheet
 from rankwright.cards.feature_card import FeatureCard
 from rankwright.cards.learning_curves import LearningCurves
 from rankwright.cards.model_card import ModelCard
-from rankwright.cards.query_browser import QueryCard
+from rankwright.cards.query_browser import QueryCard, browsable
 from rankwright.data.readers.trec import Judgements
 from rankwright.evaluation.compare import compare_report
 from rankwright.evaluation.report import Report
-from rankwright.models.fitted import scorer_of
+from rankwright.models.scorer import scorer_of
 from rankwright.reports import page
 
 if TYPE_CHECKING:
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from rankwright.data.dataset import RankingData
-    from rankwright.evaluation.system_comparison import SystemComparison
+    from rankwright.evaluation.compare import SystemComparison
     from rankwright.reports.result import Result
     from rankwright.training.history import History
 
@@ -58,7 +57,7 @@ def write_page(
     """
     page.require_packages()
     result = compared(report) if isinstance(report, Report) else report
-    results: list[Result] = [result, LearningCurves(histories or {})]
+    results: list[Result] = [result, LearningCurves(histories)] if histories else [result]
     if systems is not None and data is not None:
         results += _details(result, systems, data, n_jobs=n_jobs)
     page.write_page(results, path, title=title, reproduce=reproduce)

@@ -10,7 +10,7 @@ from rankwright.base.wording import counted, interval, metric_value, percent
 from rankwright.cards.held_out_queries import held_out_cards
 from rankwright.crossval.best_feature import BEST_FEATURE, held_out_best_features
 from rankwright.crossval.out_of_fold import held_out_fits
-from rankwright.models.fitted import scorer_of
+from rankwright.models.scorer import scorer_of
 from rankwright.reports.page import require_packages, write_page
 from rankwright.statistics.intervals import LEVEL
 from rankwright.tuning.judging_queries import OUT_OF_FOLD, VALIDATION, find_protocol

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rankwright.crossval.out_of_fold import HeldOutModels
-from rankwright.metrics.parse import as_metric
+from rankwright.metrics.catalogue import as_metric
 from rankwright.models.feature import FeatureScorer
 
 if TYPE_CHECKING:
     from rankwright.data.dataset import RankingData
-    from rankwright.metrics.parse import MetricLike
+    from rankwright.metrics.catalogue import MetricLike
 
 BEST_FEATURE = "best feature"  # its name in pages
 MOST_DOCUMENTS = 100_000  # of the queries that choose the feature of a fold

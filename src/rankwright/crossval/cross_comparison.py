@@ -11,15 +11,14 @@ from rankwright.base.wording import nearest
 from rankwright.evaluation.compare import compare_report
 from rankwright.evaluation.cutoffs import CutoffCurves, bare_name, by_cutoff
 from rankwright.evaluation.slices import query_columns
-from rankwright.reports.blocks import Column, Kind, Note, Section, Table
-from rankwright.reports.result import Result
+from rankwright.reports.result import Column, Kind, Note, Result, Section, Table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from rankwright.crossval.cross_validation import CrossValidation
+    from rankwright.evaluation.compare import SystemComparison
     from rankwright.evaluation.report import Report
-    from rankwright.evaluation.system_comparison import SystemComparison
     from rankwright.reports.charts.chart import Chart
 
 

@@ -19,7 +19,7 @@ from rankwright.crossval.splits import SplitOptions
 from rankwright.data.query_filters import QueryFilter
 from rankwright.evaluation.evaluate import checked_metrics, evaluate
 from rankwright.metrics.base import Ties
-from rankwright.metrics.conventions import Convention, find_convention
+from rankwright.metrics.catalogue import Convention, find_convention
 from rankwright.rankers.catalogue import as_ranker
 from rankwright.tuning.judging_queries import default_protocol
 from rankwright.tuning.trials import Trial, best_of, chosen_parameters, configured
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from rankwright.crossval.folds import FoldParts, FoldsData
     from rankwright.metrics.base import Metric
-    from rankwright.metrics.parse import MetricLike
+    from rankwright.metrics.catalogue import MetricLike
     from rankwright.rankers.ranker import Ranker
     from rankwright.tuning.grid import Grid
 

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 from rankwright.base.errors import InputError, parameter
 from rankwright.base.wording import counted
 from rankwright.crossval.splits import SplitOptions, parts_of, strata
-from rankwright.data.canonical_order import canonical_queries
-from rankwright.data.dataset import RankingData
+from rankwright.data.dataset import RankingData, canonical_queries
 from rankwright.data.query_filters import QueryFilter, drop_queries
 from rankwright.data.readers.any_format import read_judged
 from rankwright.data.readers.fold_folders import find_folds, read_fold

@@ -9,7 +9,7 @@ import numpy as np
 
 from rankwright.base.errors import InputError
 from rankwright.crossval.splits import SplitOptions
-from rankwright.data.canonical_order import canonical_queries
+from rankwright.data.dataset import canonical_queries
 from rankwright.data.splitting import deal_folds, generator
 from rankwright.training.workers import run_all
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from rankwright.base.errors import InputError, parameter
-from rankwright.data.canonical_order import canonical_queries
+from rankwright.data.dataset import canonical_queries
 from rankwright.data.query_filters import relevant_documents
 from rankwright.data.splitting import draw_evenly, generator, part_sizes, split_queries
 from rankwright.rankers.parameters.checks import Flag, Integer

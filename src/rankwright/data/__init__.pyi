@@ -2,11 +2,11 @@ from . import synthetic as synthetic
 from .dataset import Documents as Documents
 from .dataset import RankingData as RankingData
 from .groups import QueryGroups as QueryGroups
+from .groups import Ranking as Ranking
 from .judged_runs import Coverage as Coverage
 from .judged_runs import JudgedRun as JudgedRun
 from .judged_runs import judge as judge
 from .query_filters import drop_queries as drop_queries
-from .ranking import Ranking as Ranking
 from .readers.csv import read_csv as read_csv
 from .readers.fold_folders import Fold as Fold
 from .readers.fold_folders import find_folds as find_folds

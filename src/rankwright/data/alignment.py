@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
 
-from rankwright.base.arrays import sealed
+from rankwright.base.arrays import checked_features, sealed
 from rankwright.base.errors import InputError
 from rankwright.base.wording import brief_list, closest
 from rankwright.data.categories import source_columns
 from rankwright.data.columns import DOCUMENT, LABEL, QUERY
 from rankwright.data.dataset import Documents
-from rankwright.data.input_arrays import checked_features
 from rankwright.data.readers.frames import columns_of
 
 if TYPE_CHECKING:

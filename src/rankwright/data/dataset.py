@@ -8,18 +8,26 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from rankwright.base.arrays import frozen, sealed
+from rankwright import _native
+from rankwright.base.arrays import (
+    checked_feature_names,
+    checked_features,
+    checked_numbers,
+    feature_names_of,
+    frozen,
+    sealed,
+)
 from rankwright.base.errors import InputError
+from rankwright.base.resources import available_threads
 from rankwright.data.categories import checked_categories
 from rankwright.data.groups import QueryGroups, checked_query_ids
-from rankwright.data.input_arrays import checked_feature_names, checked_features, checked_numbers, feature_names_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
-    from rankwright.base.arrays import Doubles, Floats
+    from rankwright.base.arrays import Doubles, Floats, Integers
     from rankwright.data.categories import Category
     from rankwright.data.columns import Columns
 
@@ -73,7 +81,7 @@ class Documents:
         self._set("qid", frozen(ids, qid, copy=copy))
         self._set("document_ids", None if document_ids is None else checked_document_ids(document_ids, n_rows))
         self._set("feature_names", None if names is None else checked_feature_names(names, n_features))
-        self._set("categories", checked_categories(categories, self.feature_names))
+        self._set("categories", checked_categories(categories, self.feature_names) if categories else ())
         self._set("columns", None)  # what the columns of a table were used for
 
     def _set(self, name: str, value: Any) -> None:
@@ -220,3 +228,36 @@ def checked_rows(rows: ArrayLike) -> NDArray[Any]:
     if wanted.ndim != 1 or (wanted.size and wanted.dtype.kind not in "iub"):
         raise InputError(f"Rows must be a list of integers or a mask, not {wanted.dtype} of shape {wanted.shape}.")
     return wanted if wanted.size else wanted.astype(np.int64)
+
+
+def canonical_rows(data: Documents) -> Integers:
+    """Return the rows, query by query, in an order that depends only on features and labels.
+
+    Random draws, sums and ties in this order do not depend on the order of the input rows, nor on the names of
+    queries.
+    """
+    query = data.groups.query_of_row
+    content = _native.hash_rows(data.X, available_threads())
+    if isinstance(data, RankingData):
+        content = content + _hashes(data.y)
+    content = _spread(content)
+    of_query = np.zeros(len(data.groups), dtype=np.uint64)
+    np.add.at(of_query, query, content)
+    return np.lexsort((content, query, of_query[query]))
+
+
+def canonical_queries(data: Documents, rows: Integers | None = None) -> Integers:
+    """Return the numbers of the queries in canonical order; `rows` are the canonical rows, if they are known."""
+    of_row = data.groups.query_of_row[canonical_rows(data) if rows is None else rows]
+    return np.asarray(of_row[np.sort(np.unique(of_row, return_index=True)[1])])
+
+
+def _hashes(values: Doubles) -> NDArray[np.uint64]:
+    """Return a hash of each value; 0.0 and -0.0 have the same."""
+    return (values + 0.0).view(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+
+
+def _spread(hashes: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Mix the bits of hashes, so that sums over a query depend on which features occur with which label."""
+    mixed = (hashes ^ (hashes >> np.uint64(32))) * np.uint64(0x9E3779B97F4A7C15)
+    return mixed ^ (mixed >> np.uint64(29))

@@ -1,14 +1,14 @@
-"""Features computed within the query: a value relative to the values of the query's other documents."""
+"""Features relative to the other documents of the query, and their scaling for linear models and networks."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from rankwright import _native
-from rankwright.base.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -28,15 +28,6 @@ class QueryFeature(Enum):
     """Scaled to 0 for the query's lowest and 1 for its highest value; 0 if all values are equal."""
 
 
-def checked_query_features(names: Sequence[str]) -> tuple[QueryFeature, ...]:
-    """Return the query features with these names."""
-    known = [kind.value for kind in QueryFeature]
-    listed = isinstance(names, list | tuple)
-    if not listed or not all(name in known for name in names) or len(set(names)) < len(names):
-        raise InputError(f"query_features must be a list of {', '.join(known)}, each at most once, not {names!r}.")
-    return tuple(QueryFeature(name) for name in names)
-
-
 def with_query_features(
     X: Floats, groups: QueryGroups, kinds: Sequence[QueryFeature], *, raw: bool = True, n_threads: int = 1
 ) -> Floats:
@@ -49,3 +40,35 @@ def with_query_features(
 def standardised(scores: Doubles, groups: QueryGroups, n_threads: int = 1) -> Doubles:
     """Return the deviation of each score from its query's mean in standard deviations; 0 if all are equal."""
     return _native.standardise_scores(groups.offsets, groups.rows, scores, n_threads)
+
+
+@dataclass(frozen=True, eq=False)
+class Scaling:
+    """How features are scaled: first within the query, if `within` is given, then by (value - centre) / spread.
+
+    Parameters
+    ----------
+    within
+        The query feature that replaces each feature, if any.
+    centre, spread
+        One number per column.
+    missing
+        The value that replaces a missing one in each column, before centre and spread.
+    """
+
+    within: QueryFeature | None
+    centre: Doubles
+    spread: Doubles
+    missing: Doubles
+
+    def apply(self, X: Floats) -> Doubles:
+        """Return the scaled columns, one row per document, without missing values."""
+        return np.asarray((np.where(np.isnan(X), self.missing, X) - self.centre) / self.spread)
+
+    def folded(self, weights: Doubles) -> tuple[Doubles, Doubles]:
+        """Return weights of unscaled columns, and an intercept, equivalent to these weights of scaled columns.
+
+        `weights` has one row per column, or one weight per column if there is only one output.
+        """
+        raw = (weights.T / self.spread).T
+        return raw, -np.asarray((raw.T * self.centre).sum(axis=-1))

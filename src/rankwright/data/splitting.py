@@ -10,8 +10,7 @@ from rankwright.base.arrays import sealed
 from rankwright.base.errors import InputError, parameter
 from rankwright.base.wording import counted
 from rankwright.data.alignment import aligned
-from rankwright.data.canonical_order import canonical_queries
-from rankwright.data.dataset import Documents, RankingData
+from rankwright.data.dataset import Documents, RankingData, canonical_queries
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

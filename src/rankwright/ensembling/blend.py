@@ -9,21 +9,20 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from rankwright.base.errors import InputError, parameter
-from rankwright.base.threads import resolve_threads
+from rankwright.base.resources import resolve_threads
 from rankwright.base.version import __version__
 from rankwright.base.wording import metric_value
 from rankwright.data.dataset import Documents, RankingData
-from rankwright.data.ranking import checked_scores
+from rankwright.data.groups import checked_scores
 from rankwright.ensembling.line_search import LineSearch, refined_in_turn
 from rankwright.ensembling.metric_curve import SAME, MetricCurve, odds_weights
 from rankwright.ensembling.weights import weighted_sum
+from rankwright.metrics.catalogue import MetricLike, as_metric
 from rankwright.metrics.gain import NDCG
-from rankwright.metrics.parse import MetricLike, as_metric
 from rankwright.models.combination import Combination
-from rankwright.models.fitted import scorer_of, scores_by
-from rankwright.models.scorer import Scorer
-from rankwright.reports.blocks import Column, Figure, Kind, Table
-from rankwright.reports.result import Result
+from rankwright.models.other_libraries import scores_by
+from rankwright.models.scorer import Scorer, scorer_of
+from rankwright.reports.result import Column, Figure, Kind, Result, Table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

@@ -9,8 +9,7 @@ import numpy as np
 
 from rankwright.base.errors import InputError
 from rankwright.base.wording import counted, metric_value
-from rankwright.reports.blocks import Figure
-from rankwright.reports.result import Result
+from rankwright.reports.result import Figure, Result
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

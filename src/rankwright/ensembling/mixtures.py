@@ -16,12 +16,10 @@ from rankwright.ensembling.weights import (
     uniform_weights,
     weighted_sum,
 )
+from rankwright.metrics.catalogue import MetricLike, as_metric
 from rankwright.metrics.gain import NDCG
-from rankwright.metrics.parse import MetricLike, as_metric
-from rankwright.models.combination import Combination
-from rankwright.models.fitted import checked_scorers
-from rankwright.models.shared_columns import share_columns
-from rankwright.models.standardised import StandardisedScorer
+from rankwright.models.combination import Combination, StandardisedScorer, share_columns
+from rankwright.models.scorer import checked_scorers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

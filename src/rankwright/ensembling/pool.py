@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 import numpy as np
 
 from rankwright.base.errors import InputError
-from rankwright.base.threads import one_thread_for_libraries, resolve_threads
+from rankwright.base.resources import one_thread_for_libraries, resolve_threads
 from rankwright.ensembling.time_limit import NoTimeError, TimeLimit
-from rankwright.models.fitted import checked_scorers
+from rankwright.models.scorer import checked_scorers
 from rankwright.training.workers import fits_at_once, result_of
 
 if TYPE_CHECKING:

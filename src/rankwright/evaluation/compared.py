@@ -7,14 +7,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rankwright.base.wording import counted, metric_value, percent, said_p_value
-from rankwright.evaluation.slices import MEANINGS
-from rankwright.statistics.paired_tests import RANDOMISATION
+from rankwright.base.wording import counted, metric_value, percent, said_p_value, shown_p_value
+from rankwright.evaluation.slices import DIFFICULTY, FEWEST_QUERIES, MEANINGS
+from rankwright.reports.result import Cell, Column, Figure, Interval, Kind, Note, Section, Table, Text
+from rankwright.statistics.paired_tests import RANDOMISATION, SIGN, TESTS, WILCOXON, T
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     from rankwright.base.arrays import Doubles
+    from rankwright.evaluation.report import Report
     from rankwright.reports.charts.chart import Chart
+    from rankwright.reports.result import Block
     from rankwright.statistics.paired_tests import PairComparison, PairedTests
+
 
 MOST_PAIRS = 45  # listed in a table: all pairs of ten systems
 
@@ -159,3 +165,161 @@ class Slicing:
     def meaning(self) -> str:
         """What the queries are divided by, in words."""
         return MEANINGS.get(self.by, self.by)
+
+
+MOST_CHARTS = 6  # of differences query by query
+MOST_CROSSED = 12  # systems of a table with a row and a column per system
+CLEAR, UNCLEAR = 0.6, 0.12  # tints of significant differences and of others
+NAMES_OF_TESTS = {RANDOMISATION: "randomisation", T: "t", WILCOXON: "Wilcoxon", SIGN: "sign"}
+
+
+def means_blocks(results: Sequence[Compared]) -> list[Block]:
+    """Return the means of all systems by several metrics, with their intervals; a chart of the first metric."""
+    first = results[0]
+    level = percent(first.level)
+    figure = Figure(first.chart, f"Mean {first.metric} over queries, with its {level} interval.")
+    rows = [
+        (
+            Cell(system, "baseline" if system == first.baseline else ""),
+            *(Interval(compared.mean(system), *compared.interval(system)) for compared in results),
+        )
+        for system in first.ranked()
+    ]
+    columns = [Column("system", Kind.TEXT), *(Column(compared.metric) for compared in results)]
+    return [figure, Table(columns, rows, f"Means over queries; small: {level} bootstrap interval.")]
+
+
+def differences_section(results: Sequence[Compared]) -> Section:
+    """Return the differences of pairs by several metrics; charts and the other tests by the first one."""
+    first, *others = results
+    blocks: list[Block] = []
+    if len(first.systems) > 2:
+        reference = first.baseline or f"the best system, {first.reference}"
+        caption = f"Differences from {reference}, with their {percent(first.level)} intervals."
+        blocks.append(Figure(first.differences_chart, caption))
+    if first.baseline is None and 2 < len(first.systems) <= MOST_CROSSED:
+        blocks.append(_crossed(first))
+    blocks += pair_blocks(first)
+    if first.n_queries > 1:
+        blocks.append(tests_table(first.listed_pairs()))
+    for compared in others:
+        blocks += [Text(compared.summary), *pair_blocks(compared)]
+    return Section("Which differences are real?", [*blocks, Note(_meaning_of_sizes(first.level))])
+
+
+def pair_blocks(compared: Compared) -> list[Block]:
+    """Return the differences of pairs by one metric, and how many pairs are not listed."""
+    pairs = compared.listed_pairs()
+    columns = [
+        Column("pair", Kind.TEXT),
+        *_size_columns(f"difference in {compared.metric}"),
+        Column("effect size", Kind.EFFECT),
+        Column("detectable"),
+        Column("queries needed", Kind.COUNT),
+    ]
+    rows = [(_name(pair), *_size(pair), pair.effect_size, pair.detectable, pair.queries_needed) for pair in pairs]
+    interval = f"{percent(compared.level)} interval of the difference alone"
+    caption = f"Small: {interval}. Better, equal, worse: numbers of queries."
+    hidden = len(compared.pairs) - len(pairs)
+    more = [Note(f"{counted(hidden, 'more pair')} not listed; these have the best system.")] if hidden else []
+    return [Table(columns, rows, caption), *more]
+
+
+def _size_columns(title: str) -> list[Column]:
+    counts = [Column(name, Kind.COUNT) for name in ("better", "equal", "worse")]
+    return [Column(title, Kind.DIFFERENCE), Column("p (Holm)", Kind.P_VALUE), *counts]
+
+
+def _size(pair: PairComparison) -> tuple[Any, ...]:
+    interval = Interval(pair.difference, *pair.interval)
+    return (interval, pair.corrected[RANDOMISATION], pair.better, pair.equal, pair.worse)
+
+
+def _name(pair: PairComparison) -> Cell:
+    return Cell(pair.system, f"against {pair.other}")
+
+
+def _meaning_of_sizes(level: float) -> str:
+    return (
+        "p: paired randomisation test, corrected for the number of pairs (Holm). Effect size: Cohen's d, the mean "
+        "of the queries' differences divided by their standard deviation. Detectable: the difference that so many "
+        f"queries show at p < {1 - level:.2g}, corrected for the number of pairs, with probability 0.8. Queries "
+        "needed: how many would show the observed difference."
+    )
+
+
+def tests_table(pairs: Sequence[PairComparison]) -> Table:
+    """Return the corrected p-values of all tests."""
+    columns = [Column("p (Holm)", Kind.TEXT), *(Column(NAMES_OF_TESTS[test], Kind.P_VALUE) for test in TESTS)]
+    rows = [(_name(pair), *(pair.corrected[test] for test in TESTS)) for pair in pairs]
+    caption = "p-values of four paired tests, each corrected by Holm's method."
+    return Table(columns, rows, caption, folded="Other tests: t, Wilcoxon, sign", unfolded=True)
+
+
+def _crossed(compared: Compared) -> Table:
+    """Return a row and a column per system, tinted where the difference is significant."""
+    ranked = compared.ranked()
+    head = Column(f"{compared.metric}, row minus column", Kind.TEXT)
+    rows = [(name, *(_crossed_cell(compared, name, other) for other in ranked)) for name in ranked]
+    limit = f"{1 - compared.level:.2g}"
+    caption = f"Differences of means; small: p-value after Holm's correction; darker if below {limit}."
+    return Table([head, *(Column(name, Kind.DIFFERENCE) for name in ranked)], rows, caption, tiles=True)
+
+
+def _crossed_cell(compared: Compared, system: str, other: str) -> Cell | None:
+    if system == other:
+        return None
+    pair = compared.pairs.pair(system, other)
+    strength = CLEAR if compared.is_significant(pair) else UNCLEAR if pair.difference else 0.0
+    tint = strength if pair.difference > 0 else -strength
+    return Cell(pair.difference, shown_p_value(pair.corrected[RANDOMISATION]), tint)
+
+
+def slicing_section(compared: Compared, slicing: Slicing, chart: Callable[[], Chart]) -> Section:
+    """Return the means on slices of the queries, and the difference between the two leading systems."""
+    title = f"By {slicing.meaning}"
+    if len(slicing.slices) == 1:
+        only = f"All queries are in one slice, {slicing.slices[0].name}, so there is nothing to compare."
+        return Section(title, [Text(only)])
+    metric, level = compared.metric, percent(compared.level)
+    leading = compared.leading_pair()
+    columns = [
+        Column(slicing.meaning, Kind.TEXT),
+        Column("queries", Kind.COUNT),
+        *(Column(f"{metric} of {name}") for name in (leading.system, leading.other)),
+        *_size_columns("difference"),
+    ]
+    rows = []
+    for part in slicing.slices:
+        means = (part.compared.mean(name) for name in (leading.system, leading.other))
+        pair = part.compared.pairs.pair(leading.system, leading.other)
+        rows.append((part.name, part.compared.n_queries, *means, *_size(pair)))
+    about = (
+        f"Slices by difficulty are not tested: they are chosen by {metric} itself."
+        if slicing.by == DIFFICULTY
+        else "p-values are corrected for the number of pairs and slices; slices of less than "
+        f"{FEWEST_QUERIES} queries are not tested."
+    )
+    figure = Figure(chart, f"Mean {metric} on slices of the queries, with {level} intervals.")
+    return Section(
+        title, [figure, Table(columns, rows, f"Small: {level} interval of the difference."), Note(about)]
+    )
+
+
+def queries_section(compared: Compared, report: Report) -> Section:
+    """Return the differences query by query: of the best system from each other, or of each from the baseline."""
+    pairs = compared.against_reference()
+    if compared.baseline is None:
+        pairs = [pair.turned() for pair in pairs]
+    more = f" {MOST_CHARTS} of {len(pairs):,} comparisons are drawn." if len(pairs) > MOST_CHARTS else ""
+    figures = [_difference_figure(compared, report, pair, more) for pair in pairs[:MOST_CHARTS]]
+    return Section("Query by query", figures)
+
+
+def _difference_figure(compared: Compared, report: Report, pair: PairComparison, more: str) -> Figure:
+    counts = f"better on {counted(pair.better, 'query')} and worse on {pair.worse:,} than {pair.other}"
+    return Figure(
+        lambda: report.difference_chart(pair.system, pair.other, compared.metric),
+        f"{pair.system} is {counts}. Click a bar to open its query.{more}",
+        compares=(pair.system, pair.other),
+    )

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from rankwright.base.errors import InputError
 from rankwright.base.wording import metric_value
-from rankwright.metrics.parse import as_metric
-from rankwright.reports.blocks import Column, Figure, Interval, Kind, Note, Section, Table
-from rankwright.reports.result import Result
+from rankwright.metrics.catalogue import as_metric
+from rankwright.reports.result import Column, Figure, Interval, Kind, Note, Result, Section, Table, plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -78,8 +77,6 @@ class CutoffCurves(Result):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the curves as JSON values."""
-        from rankwright.reports.plain import plain
-
         systems = {
             system: [{"value": point.value, "interval": [point.low, point.high]} for point in curve]
             for system, curve in self.curves.items()

@@ -12,9 +12,8 @@ from rankwright.base.errors import InputError
 from rankwright.base.wording import counted, metric_value
 from rankwright.data.query_filters import reasons_in_words
 from rankwright.metrics.base import mean_over_queries
-from rankwright.metrics.parse import as_metric
-from rankwright.reports.blocks import Cell, Column, Figure, Kind, Note, Section, Table
-from rankwright.reports.result import Result
+from rankwright.metrics.catalogue import as_metric
+from rankwright.reports.result import Cell, Column, Figure, Kind, Note, Result, Section, Table, plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
 
     from rankwright.base.arrays import Doubles
     from rankwright.data.judged_runs import Coverage
-    from rankwright.metrics.parse import MetricLike
+    from rankwright.metrics.catalogue import MetricLike
     from rankwright.reports.charts.chart import Chart
     from rankwright.statistics.paired_tests import Comparison
 
@@ -103,8 +102,6 @@ class Report(Result):
 
     def to_dict(self) -> dict[str, Any]:
         """Return means and counts as JSON values."""
-        from rankwright.reports.plain import plain
-
         means = {system: {metric: self.mean(system, metric) for metric in self.metrics} for system in self.systems}
         return {
             "convention": self.convention,

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any, Unpack
 from rankwright.base.errors import InputError, parameter
 from rankwright.base.wording import metric_value
 from rankwright.evaluation.evaluate import evaluate, named_systems
-from rankwright.models.fitted import scorer_of
-from rankwright.reports.blocks import Column, Figure, Kind, Note, Section, Table
-from rankwright.reports.result import Result
+from rankwright.models.scorer import scorer_of
+from rankwright.reports.result import Column, Figure, Kind, Note, Result, Section, Table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -19,9 +18,8 @@ if TYPE_CHECKING:
     from rankwright.data.dataset import RankingData
     from rankwright.evaluation.evaluate import EvaluationOptions
     from rankwright.evaluation.report import Report
-    from rankwright.metrics.parse import MetricLike
-    from rankwright.models.fitted import Fitted
-    from rankwright.models.scorer import Scorer
+    from rankwright.metrics.catalogue import MetricLike
+    from rankwright.models.scorer import Fitted, Scorer
     from rankwright.reports.charts.chart import Chart
 
 

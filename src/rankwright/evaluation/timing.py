@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rankwright.models.fitted import scores_by
+from rankwright.models.other_libraries import scores_by
 
 if TYPE_CHECKING:
     from rankwright.data.dataset import RankingData

@@ -18,9 +18,8 @@ import numpy as np
 
 from rankwright.base.errors import InputError
 from rankwright.data.dataset import RankingData
-from rankwright.data.groups import QueryGroups
-from rankwright.data.ranking import Ranking
-from rankwright.metrics.parse import as_metric
+from rankwright.data.groups import QueryGroups, Ranking
+from rankwright.metrics.catalogue import as_metric
 from rankwright.metrics.relevance import AP
 
 if TYPE_CHECKING:
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
 
     from rankwright.base.arrays import Doubles, Integers
     from rankwright.metrics.base import Metric
-    from rankwright.metrics.parse import MetricLike
+    from rankwright.metrics.catalogue import MetricLike
 
     Kinds = Integers  # of documents: 0 for the lowest label, 1 for the next
 

@@ -17,8 +17,7 @@ from rankwright.metrics.sweep import native_sweep
 
 if TYPE_CHECKING:
     from rankwright.base.arrays import Doubles
-    from rankwright.data.groups import QueryGroups
-    from rankwright.data.ranking import Ranking
+    from rankwright.data.groups import QueryGroups, Ranking
     from rankwright.metrics.protocols import LambdaKernel, SweepKernel
 
 # Above it, 1 - 2^-max_label rounds to 1: the best document would stop every user with certainty.

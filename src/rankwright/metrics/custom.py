@@ -11,8 +11,7 @@ import numpy as np
 
 from rankwright import _native
 from rankwright.base.errors import InputError
-from rankwright.data.groups import QueryGroups
-from rankwright.data.ranking import Ranking
+from rankwright.data.groups import QueryGroups, Ranking
 from rankwright.metrics.closed_forms import (
     LABELS_AT_ONCE,
     are_equal,

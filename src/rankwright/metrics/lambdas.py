@@ -9,8 +9,7 @@ import numpy as np
 
 from rankwright import _native
 from rankwright.base.errors import InputError
-from rankwright.data.groups import QueryGroups
-from rankwright.data.ranking import Ranking
+from rankwright.data.groups import QueryGroups, Ranking
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

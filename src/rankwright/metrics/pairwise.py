@@ -13,8 +13,7 @@ from rankwright.metrics.base import Metric
 
 if TYPE_CHECKING:
     from rankwright.base.arrays import Doubles
-    from rankwright.data.groups import QueryGroups
-    from rankwright.data.ranking import Ranking
+    from rankwright.data.groups import QueryGroups, Ranking
 
 
 @dataclass(frozen=True)

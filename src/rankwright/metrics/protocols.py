@@ -11,8 +11,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from rankwright.base.arrays import Doubles, Integers
-    from rankwright.data.groups import QueryGroups
-    from rankwright.data.ranking import Ranking
+    from rankwright.data.groups import QueryGroups, Ranking
 
     Sums = tuple[Doubles, Doubles]
     Pull = Callable[[int, Doubles], Doubles]

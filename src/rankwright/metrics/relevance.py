@@ -15,8 +15,7 @@ from rankwright.metrics.sweep import native_sweep, rank_weights
 
 if TYPE_CHECKING:
     from rankwright.base.arrays import Doubles
-    from rankwright.data.groups import QueryGroups
-    from rankwright.data.ranking import Ranking
+    from rankwright.data.groups import QueryGroups, Ranking
     from rankwright.metrics.protocols import LambdaKernel, SweepKernel
 
 

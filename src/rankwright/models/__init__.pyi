@@ -3,6 +3,8 @@ from .class_trees import ClassLink as ClassLink
 from .class_trees import ClassTrees as ClassTrees
 from .class_trees import ExpectedRelevance as ExpectedRelevance
 from .combination import Combination as Combination
+from .combination import StandardisedScorer as StandardisedScorer
+from .combination import share_columns as share_columns
 from .feature import FeatureScorer as FeatureScorer
 from .linear import LinearScorer as LinearScorer
 from .model_file import load as load
@@ -19,6 +21,4 @@ from .regression_calibrations import Rescaled as Rescaled
 from .residual import ResidualModel as ResidualModel
 from .retrieval import RetrievalScorer as RetrievalScorer
 from .scorer import Scorer as Scorer
-from .shared_columns import share_columns as share_columns
-from .standardised import StandardisedScorer as StandardisedScorer
 from .trees import TreeEnsemble as TreeEnsemble

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 
 from rankwright.base.errors import InputError
-from rankwright.base.threads import resolve_threads
+from rankwright.base.resources import resolve_threads
 from rankwright.models.class_trees import ClassTrees, class_contributions
 from rankwright.models.probability_calibrations import BayesScorer, StandardCalibration
 from rankwright.models.scorer import Scorer

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 
 from rankwright.base.errors import InputError
-from rankwright.base.threads import resolve_threads
+from rankwright.base.resources import resolve_threads
 from rankwright.models.scorer import Scorer
 from rankwright.models.state import State, checked_integer, frozen_numbers, shown
 from rankwright.models.trees import TreeEnsemble

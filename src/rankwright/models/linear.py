@@ -14,7 +14,7 @@ from rankwright.models.state import Saved, State, checked_number, frozen_numbers
 if TYPE_CHECKING:
     from rankwright.base.arrays import Doubles, Floats, Integers
     from rankwright.data.groups import QueryGroups
-    from rankwright.data.scaling import Scaling
+    from rankwright.data.query_features import Scaling
 
 # Number of rows scored together: few enough for their columns to stay in the cache.
 BLOCK_ROWS = 8192

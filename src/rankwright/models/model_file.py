@@ -31,8 +31,7 @@ import numpy as np
 from rankwright.base.errors import InputError
 from rankwright.base.files import write_whole
 from rankwright.data.categories import Category
-from rankwright.models.fitted import scorer_of
-from rankwright.models.scorer import Scorer, scorer_class
+from rankwright.models.scorer import Scorer, scorer_class, scorer_of
 from rankwright.models.state import State, shown
 
 if TYPE_CHECKING:
@@ -41,7 +40,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rankwright.models.fitted import Fitted
+    from rankwright.models.scorer import Fitted
 
 FORMAT_VERSION = 2
 MAGIC = b"\x89rankwright\r\n\x1a\n"  # as in PNG: a conversion of line ends breaks it

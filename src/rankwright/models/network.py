@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from rankwright.base.arrays import Doubles, Floats, Integers
     from rankwright.data.groups import QueryGroups
-    from rankwright.data.scaling import Scaling
+    from rankwright.data.query_features import Scaling
 
 MAX_WIDTH = 2**31 - 1
 

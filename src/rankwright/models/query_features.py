@@ -15,7 +15,7 @@ from rankwright.models.wrapping import WrappingScorer
 if TYPE_CHECKING:
     from rankwright.base.arrays import Doubles, Floats, Integers
     from rankwright.data.groups import QueryGroups
-    from rankwright.data.scaling import Scaling
+    from rankwright.data.query_features import Scaling
     from rankwright.models.scorer import Scorer
     from rankwright.models.state import JSON
 

@@ -6,11 +6,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from rankwright.base.errors import InputError, MissingPackageError
-from rankwright.base.threads import resolve_threads
+from rankwright.base.resources import resolve_threads
 from rankwright.data.columns import DOCUMENT, LABEL, QUERY, SCORE
 from rankwright.data.dataset import Documents, RankingData
-from rankwright.data.ranking import Ranking, checked_scores
-from rankwright.models.fitted import scorer_of, scores_by
+from rankwright.data.groups import Ranking, checked_scores
+from rankwright.models.other_libraries import scores_by
+from rankwright.models.scorer import scorer_of
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray

@@ -8,19 +8,18 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from importlib import import_module
 from math import isfinite
-from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Self
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Protocol, Self
 
 import numpy as np
 
+from rankwright.base.arrays import checked_feature_names, checked_features, feature_names_of
 from rankwright.base.errors import InputError
-from rankwright.base.threads import resolve_threads
+from rankwright.base.resources import resolve_threads
 from rankwright.base.wording import brief_list
 from rankwright.data.alignment import aligned, frame_by_name, require_same_number
 from rankwright.data.categories import checked_categories
 from rankwright.data.dataset import Documents
-from rankwright.data.groups import QueryGroups, checked_query_ids
-from rankwright.data.input_arrays import checked_feature_names, checked_features, feature_names_of
-from rankwright.data.ranking import Ranking
+from rankwright.data.groups import QueryGroups, Ranking, checked_query_ids
 from rankwright.models.state import Saved, State, checked_about, checked_n_features, shown
 
 if TYPE_CHECKING:
@@ -72,7 +71,8 @@ class Scorer(ABC):
         self._set("about", checked_about(self.about))
         if self.feature_names is not None:
             self._set("feature_names", checked_feature_names(self.feature_names, self.n_features))
-        self._set("categories", checked_categories(self.categories, self.feature_names))
+        if self.categories:
+            self._set("categories", checked_categories(self.categories, self.feature_names))
 
     def _set(self, name: str, value: Any) -> None:
         object.__setattr__(self, name, value)
@@ -305,7 +305,7 @@ MODULES = {
     "retrieval": "retrieval",
     "sigmoid_calibration": "probability_calibrations",
     "standard_calibration": "probability_calibrations",
-    "standardised": "standardised",
+    "standardised": "combination",
     "trees": "trees",
 }
 """The module that defines each kind of scorer, so that loading a model imports only what it holds."""
@@ -347,3 +347,43 @@ def _groups_of(qid: ArrayLike | None, n_rows: int) -> QueryGroups:
     if groups.n_rows != n_rows:
         raise InputError(f"There are {n_rows} documents but {groups.n_rows} query ids.")
     return groups
+
+
+class Fitted(Protocol):
+    """A ranker after `fit`."""
+
+    @property
+    def model_(self) -> Scorer:
+        """The scorer it has learned."""
+
+
+def scorer_of(model: Any) -> Scorer | None:
+    """Return a scorer itself, or the scorer of a fitted ranker or search; None for another library's model."""
+    model = best_of(model)
+    scorer = model if isinstance(model, Scorer) else getattr(model, "model_", None)
+    return scorer if isinstance(scorer, Scorer) else None
+
+
+def name_of(model: Any) -> str:
+    """Return a name for a model in a report: its ranker, or its class."""
+    model = best_of(model)
+    ranker = model.about.get("ranker", model.kind) if isinstance(model, Scorer) else type(model).__name__
+    return str(ranker)
+
+
+def checked_scorers(rankers: Sequence[Any]) -> list[Scorer]:
+    """Return the scorers of fitted rankers or scorers, at least one; refuse anything else."""
+    if not len(rankers):
+        raise InputError("There must be at least one scorer to mix.")
+    scorers = []
+    for number, ranker in enumerate(rankers, start=1):
+        scorer = scorer_of(ranker)
+        if scorer is None:
+            raise InputError(f"Ranker {number} must be a fitted ranker or a scorer, not {type(ranker).__name__}.")
+        scorers.append(scorer)
+    return scorers
+
+
+def best_of(model: Any) -> Any:
+    """Return the estimator that a search of scikit-learn found; anything else as it is."""
+    return getattr(model, "best_estimator_", model)

@@ -13,9 +13,8 @@ from rankwright.models.calibrated import Calibrated
 from rankwright.models.class_trees import ClassTrees
 from rankwright.models.probability_calibrations import StandardCalibration
 from rankwright.rankers.parameters.checks import Integer, OneOf
-from rankwright.rankers.parameters.declaration import parameter
+from rankwright.rankers.parameters.declaration import ClassBoostingParameters, StoppingParameters, parameter
 from rankwright.rankers.parameters.search_space import Choices, Range
-from rankwright.rankers.parameters.shared_parameters import ClassBoostingParameters, StoppingParameters
 from rankwright.rankers.ranker import Ranker
 from rankwright.training.boosting.loop import boost
 from rankwright.training.learners.class_learners import ClassLearner, ClassWeights, DecisionProduct, HammingTree
@@ -27,9 +26,8 @@ if TYPE_CHECKING:
     from rankwright.base.arrays import Doubles
     from rankwright.training.fit_task import FitTask
     from rankwright.training.history import History
-    from rankwright.training.monitor import Monitor
+    from rankwright.training.monitor import Monitor, WeightedModel
     from rankwright.training.training_set import TrainingSet
-    from rankwright.training.weak_model import WeightedModel
 
 Shape = HammingTree | DecisionProduct
 MOST_TERMS = 16

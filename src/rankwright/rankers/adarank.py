@@ -10,19 +10,20 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from rankwright.base.errors import InputError
-from rankwright.data.ranking import Ranking
+from rankwright.data.groups import Ranking
 from rankwright.metrics.gain import NDCG
 from rankwright.models.feature import FeatureScorer
 from rankwright.models.linear import LinearScorer
 from rankwright.rankers.parameters.checks import Flag, Integer, OneOf
-from rankwright.rankers.parameters.declaration import MetricParameter, parameter
-from rankwright.rankers.parameters.search_space import Choices
-from rankwright.rankers.parameters.shared_parameters import (
+from rankwright.rankers.parameters.declaration import (
     DIRECTIONS,
     DirectionParameters,
+    MetricParameter,
     RandomParameters,
     StoppingParameters,
+    parameter,
 )
+from rankwright.rankers.parameters.search_space import Choices
 from rankwright.rankers.ranker import Ranker, require_metric_range
 from rankwright.training.boosting.loop import boost, weighted_trees
 from rankwright.training.learners.query_learners import BestFeature, DrawnTrees, DrawnVotes, LeastLossFeature
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
     from rankwright.models.trees import TreeEnsemble
     from rankwright.training.fit_task import FitTask
     from rankwright.training.history import History
-    from rankwright.training.weak_model import WeightedModel
+    from rankwright.training.monitor import WeightedModel
 
 CHOICES = {"loss": LeastLossFeature, "measure": BestFeature}
 

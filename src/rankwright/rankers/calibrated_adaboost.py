@@ -22,9 +22,15 @@ from rankwright.metrics.gain import NDCG
 from rankwright.rankers.adaboost_mh import MOST_TERMS, ClassBoosting, Shape, as_class_trees, votes_oppositely
 from rankwright.rankers.catalogue import read_ranker
 from rankwright.rankers.parameters.checks import Flag, Fraction, Integer, ListOf, OneOf, Real, Value
-from rankwright.rankers.parameters.declaration import MetricParameter, Spelled, fitted, parameter
+from rankwright.rankers.parameters.declaration import (
+    ClassBoostingParameters,
+    MetricParameter,
+    RandomParameters,
+    Spelled,
+    fitted,
+    parameter,
+)
 from rankwright.rankers.parameters.search_space import Choices
-from rankwright.rankers.parameters.shared_parameters import ClassBoostingParameters, RandomParameters
 from rankwright.rankers.ranker import Ranker
 from rankwright.rankers.shared.calibrated_classifiers import (
     BaseLearner,
@@ -47,7 +53,7 @@ from rankwright.training.calibration.calibrations import (
 from rankwright.training.history import History, Round
 from rankwright.training.learners.class_learners import DecisionProduct, HammingTree
 from rankwright.training.monitor import Monitor
-from rankwright.training.sampling import bag_queries, hold_out_queries
+from rankwright.training.training_set import bag_queries, hold_out_queries
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

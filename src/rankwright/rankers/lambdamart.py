@@ -10,9 +10,8 @@ import numpy as np
 from rankwright.base.errors import InputError
 from rankwright.metrics.gain import NDCG
 from rankwright.rankers.parameters.checks import Integer, OneOf, Value, read_record
-from rankwright.rankers.parameters.declaration import MetricParameter, Spelled, parameter
+from rankwright.rankers.parameters.declaration import MetricParameter, Spelled, ThresholdParameters, parameter
 from rankwright.rankers.parameters.search_space import Range
-from rankwright.rankers.parameters.shared_parameters import ThresholdParameters
 from rankwright.rankers.shared.exact_step import ExactStep, ExactSteps
 from rankwright.rankers.shared.lambdas import LambdaGradients, LambdaParameters
 from rankwright.rankers.shared.tree_ranker import TreeRanker
@@ -28,8 +27,7 @@ if TYPE_CHECKING:
     from rankwright.metrics.base import Metric
     from rankwright.training.boosting.loop import Rule
     from rankwright.training.fit_task import FitTask
-    from rankwright.training.monitor import Monitor
-    from rankwright.training.weak_model import WeightedModel
+    from rankwright.training.monitor import Monitor, WeightedModel
 
 
 @dataclass(frozen=True)

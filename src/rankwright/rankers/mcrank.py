@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from rankwright.base.arrays import Doubles
     from rankwright.models.scorer import Scorer
     from rankwright.training.fit_task import FitTask
+    from rankwright.training.monitor import WeightedModel
     from rankwright.training.training_set import TrainingSet
-    from rankwright.training.weak_model import WeightedModel
 
 LINKS = {link.value: link for link in ClassLink}
 

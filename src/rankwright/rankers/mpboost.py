@@ -11,9 +11,8 @@ import numpy as np
 from rankwright.base.errors import InputError
 from rankwright.metrics.gain import NDCG
 from rankwright.rankers.parameters.checks import Flag, Integer, Value
-from rankwright.rankers.parameters.declaration import Spelled, parameter
+from rankwright.rankers.parameters.declaration import ShrinkageParameters, Spelled, parameter
 from rankwright.rankers.parameters.search_space import Choices, Range
-from rankwright.rankers.parameters.shared_parameters import ShrinkageParameters
 from rankwright.rankers.shared.distances import (
     CLOSE_TO_ONE,
     Binary,

@@ -8,15 +8,19 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from rankwright.base.errors import InputError
-from rankwright.data.groups import QueryGroups
-from rankwright.data.ranking import Ranking
+from rankwright.data.groups import QueryGroups, Ranking
 from rankwright.metrics.gain import NDCG
 from rankwright.metrics.relevance import AP
 from rankwright.rankers.catalogue import read_ranker
 from rankwright.rankers.parameters.checks import Flag, Value
-from rankwright.rankers.parameters.declaration import MetricParameter, Spelled, parameter
+from rankwright.rankers.parameters.declaration import (
+    MarginLossParameters,
+    MetricParameter,
+    Spelled,
+    StoppingParameters,
+    parameter,
+)
 from rankwright.rankers.parameters.search_space import Choices, Range
-from rankwright.rankers.parameters.shared_parameters import MarginLossParameters, StoppingParameters
 from rankwright.rankers.ranker import Ranker, require_metric_range
 from rankwright.rankers.shared.permutations import CLOSE, Permutations
 from rankwright.rankers.shared.scaled_rankers import MarginRanker, ScaledQueries

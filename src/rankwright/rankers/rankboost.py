@@ -10,9 +10,8 @@ import numpy as np
 from rankwright.base.errors import InputError
 from rankwright.metrics.gain import NDCG
 from rankwright.rankers.parameters.checks import OneOf
-from rankwright.rankers.parameters.declaration import MetricParameter, parameter
+from rankwright.rankers.parameters.declaration import DIRECTIONS, DirectionParameters, MetricParameter, parameter
 from rankwright.rankers.parameters.search_space import Choices
-from rankwright.rankers.parameters.shared_parameters import DIRECTIONS, DirectionParameters
 from rankwright.rankers.shared.pair_ranker import PairRanker
 from rankwright.training.learners.pair_signal import LabelPairs, PairSignal, equal_strength
 from rankwright.training.learners.signal import half_log_odds

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, Never, Self
 import numpy as np
 
 from rankwright.base.errors import InputError
-from rankwright.base.threads import resolve_threads
+from rankwright.base.resources import resolve_threads
 from rankwright.base.version import __version__
 from rankwright.metrics.base import Metric
+from rankwright.metrics.catalogue import as_metric
 from rankwright.metrics.gain import NDCG
-from rankwright.metrics.parse import as_metric
 from rankwright.rankers.parameters.checks import Jobs, Value
 from rankwright.rankers.parameters.declaration import MetricParameter, Parameters, fitted, parameter
 from rankwright.rankers.shared.importances import Importances, by_name, feature_importances, sample_for_importances
@@ -142,7 +142,7 @@ class Ranker(Parameters, Estimator, ABC):
             categories=train.data.categories,
             about=self._about(task, history),
         )
-        self._sample = sample_for_importances(model, train.data)
+        self._sample = sample_for_importances(train.data) if model.total_gain is None else None
         return self
 
     def _fit_once_or_twice(self, task: FitTask, *, refit: bool) -> tuple[FitTask, Scorer, History]:

@@ -8,9 +8,13 @@ import numpy as np
 
 from rankwright.metrics.gain import NDCG
 from rankwright.rankers.parameters.checks import OneOf
-from rankwright.rankers.parameters.declaration import MetricParameter, parameter
+from rankwright.rankers.parameters.declaration import (
+    MarginLossParameters,
+    MetricParameter,
+    SolverParameters,
+    parameter,
+)
 from rankwright.rankers.parameters.search_space import Choices
-from rankwright.rankers.parameters.shared_parameters import MarginLossParameters, SolverParameters
 from rankwright.rankers.shared.scaled_rankers import MarginRanker, ScaledQueries
 from rankwright.training.learners.pair_signal import count_pairs
 from rankwright.training.margins.pair_hinge import MarginPairs

@@ -9,11 +9,10 @@ import numpy as np
 
 from rankwright import _native
 from rankwright.base.errors import InputError
-from rankwright.data.ranking import Ranking
+from rankwright.data.groups import Ranking
 from rankwright.metrics.relevance import AP
 from rankwright.rankers.parameters.checks import Real
-from rankwright.rankers.parameters.declaration import MetricParameter, parameter
-from rankwright.rankers.parameters.shared_parameters import SolverParameters
+from rankwright.rankers.parameters.declaration import MetricParameter, SolverParameters, parameter
 from rankwright.rankers.shared.scaled_rankers import MarginRanker, ScaledQueries
 from rankwright.training.margins.solvers import Plane, cutting_planes, finite
 

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from rankwright.base import wording
-from rankwright.reports.blocks import Cell, Facts, Interval, Kind, Note, Table, Text
+from rankwright.reports.result import Cell, Facts, Interval, Kind, Note, Table, Text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from rankwright.reports.blocks import Column, Rendered, Section
+    from rankwright.reports.result import Column, Rendered, Section
 
 MOST_ROWS = 60  # of a table; to_dict and pages have all
 

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from rankwright.base.errors import InputError
-from rankwright.base.threads import available_threads
+from rankwright.base.resources import available_threads
 from rankwright.serve.http import prometheus
 from rankwright.serve.http.exchange import RefusalError
-from rankwright.serve.http.request_bodies import for_other_model, has_more_lists
 from rankwright.serve.http.tokens import Tokens
 from rankwright.serve.models.interleaving import Impressions
-from rankwright.serve.models.loaded_models import LoadedModels
+from rankwright.serve.models.loaded_models import LoadedModels, for_other_model
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -32,6 +32,9 @@ MOST_THREADS = 8
 SHORT_BODY = 1 << 18  # bytes, decoded quickly whatever they hold
 OTHER_LISTS = 1_000  # lists and objects in a request besides its documents
 MOST_WAITING = 16  # requests that wait for a shadow model
+
+# Up to the next list or object that is not part of a string; without a way back, so that it takes linear time.
+_NEXT_LIST = re.compile(rb'(?:[^"\[{]++|"[^"\\]*+(?:\\.[^"\\]*+)*+")*+[\[{]', re.DOTALL)
 
 
 class Service:
@@ -141,3 +144,16 @@ def _search(settings: Settings, models: LoadedModels) -> Search | None:
     from rankwright.serve.models.indexes import Search
 
     return Search(settings, models)
+
+
+def has_more_lists(text: bytes, most: int) -> bool:
+    """Return whether JSON has more than `most` lists and objects."""
+    if text.count(b"[") + text.count(b"{") <= most:
+        return False
+    position = 0
+    for _ in range(most + 1):
+        match = _NEXT_LIST.match(text, position)
+        if match is None:
+            return False
+        position = match.end()
+    return True

@@ -16,7 +16,7 @@ import numpy as np
 
 from rankwright.base.errors import InputError, MissingPackageError
 from rankwright.data.dataset import Documents
-from rankwright.models.fitted import scorer_of
+from rankwright.models.scorer import scorer_of
 from rankwright.text.collections.queries import Queries
 
 try:

@@ -14,12 +14,11 @@ import numpy as np
 from rankwright.base.arrays import sealed
 from rankwright.base.errors import InputError
 from rankwright.base.files import write_whole
-from rankwright.base.threads import resolve_threads
-from rankwright.data.groups import QueryGroups
-from rankwright.data.ranking import Ranking
+from rankwright.base.resources import resolve_threads
+from rankwright.data.groups import QueryGroups, Ranking
 from rankwright.data.readers.trec import Run
-from rankwright.models.fitted import name_of, scorer_of
 from rankwright.models.model_file import decode, encode
+from rankwright.models.scorer import name_of, scorer_of
 from rankwright.text.analyser import positioned_terms, terms_of_texts
 from rankwright.text.collections.queries import Queries
 from rankwright.text.features.candidates import as_queries
@@ -34,8 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from rankwright.base.arrays import Doubles
-    from rankwright.models.fitted import Fitted
-    from rankwright.models.scorer import Scorer
+    from rankwright.models.scorer import Fitted, Scorer
     from rankwright.text.analyser import Analysis
     from rankwright.text.index.snapshot import SearchResults
     from rankwright.text.retrieval import RetrievalModel

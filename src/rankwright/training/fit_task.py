@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rankwright.base.arrays import checked_numbers
 from rankwright.base.errors import InputError, parameter
 from rankwright.data.dataset import Documents, RankingData
-from rankwright.data.input_arrays import checked_numbers
 from rankwright.data.splitting import concat
-from rankwright.models.fitted import scorer_of
+from rankwright.models.scorer import scorer_of
 from rankwright.training.monitor import Monitor
 from rankwright.training.training_set import QueryLabels, TrainingSet
 

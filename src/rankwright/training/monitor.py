@@ -1,27 +1,101 @@
-"""Measures every round of a fit on training and validation data, and decides when to stop."""
+"""Measures every round of a fit on training and validation data; chooses when to stop and which round to keep."""
 
 from __future__ import annotations
 
 import warnings
 from dataclasses import replace
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, NamedTuple, Protocol, Self
 
 import numpy as np
 
-from rankwright.data.ranking import Ranking
+from rankwright.base.wording import counted
+from rankwright.data.groups import Ranking
 from rankwright.metrics.base import Metric, mean_over_queries
 from rankwright.training.history import History, Round
-from rankwright.training.round_choice import RoundChoice, is_as_good_as, last_round, middle_round
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
     from types import TracebackType
 
     from rankwright.base.arrays import Doubles
-    from rankwright.data.dataset import RankingData
+    from rankwright.data.dataset import Documents, RankingData
     from rankwright.models.scorer import Scorer
     from rankwright.training.training_set import QueryLabels
-    from rankwright.training.weak_model import WeightedModel
+
+
+class WeakModel(Protocol):
+    """A scorer or another model whose outputs boosting sums, such as trees with one output per class."""
+
+    def outputs(self, data: Documents, *, n_jobs: int | None = None) -> Doubles:
+        """Return the outputs for documents."""
+
+
+class WeightedModel(NamedTuple):
+    """A weak model and its weight in the ensemble."""
+
+    weight: float
+    model: WeakModel
+
+
+class RoundChoice(NamedTuple):
+    """The number of rounds to keep, and why."""
+
+    best_round: int
+    reason: str
+
+
+def last_round(n_rounds: int, why: str) -> RoundChoice:
+    """Keep all rounds."""
+    return RoundChoice(n_rounds, f"the last round: {why}" if n_rounds else "there is no round")
+
+
+def middle_round(means: Sequence[float], values: Sequence[Doubles], to_beat: float = -np.inf) -> RoundChoice:
+    """Keep the median of the rounds within one standard error of the best; of two middle rounds, the better.
+
+    The highest single value is selection bias for the most part: on a few dozen queries hundreds of rounds differ
+    by less than the error. Their middle is as good as any of them, and far from both too few rounds and too many.
+
+    Parameters
+    ----------
+    means
+        The value of every round, the mean over queries; NaN if no query has a value.
+    values
+        The values of the queries after every round; NaN for a query that is left out.
+    to_beat
+        The value that rounds must exceed; if none does, no round is kept.
+    """
+    if np.isnan(means).any():
+        return last_round(len(means), "no validation query has a value")
+    best = int(np.argmax(means))
+    if means[best] <= to_beat:
+        return RoundChoice(0, "no round is better on validation than the start")
+    rivals = [index for index, mean in enumerate(means) if mean > to_beat]
+    good = [index for index in rivals if is_as_good_as(values[best], values[index])]
+    lower, upper = good[(len(good) - 1) // 2], good[len(good) // 2]
+    kept = lower if means[lower] >= means[upper] else upper
+    if len(good) == 1:
+        return RoundChoice(
+            kept + 1, "the best on validation: all others are more than one standard error below it"
+        )
+    rounds = counted(len(good), "round")
+    reason = (
+        f"in the middle of {rounds} whose value on validation is at most one standard error below the best, that "
+        f"of round {best + 1}"
+    )
+    return RoundChoice(kept + 1, reason)
+
+
+def is_as_good_as(best: Doubles, other: Doubles) -> bool:
+    """Return whether a round is worse than the best by at most one standard error of that difference.
+
+    The error is that of the differences query by query, which is much smaller than that of either mean. A single
+    query has no standard error; then only an equal value is as good.
+    """
+    # Sorted, so that the order of the queries changes no bit.
+    differences = np.sort((best - other)[~np.isnan(best)])
+    if len(differences) == 1:
+        return bool(differences[0] <= 0.0)
+    return bool(differences.mean() <= differences.std(ddof=1) / np.sqrt(len(differences)))
 
 
 class Monitor:

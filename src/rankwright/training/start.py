@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rankwright.base.arrays import refuse_masked, require_real
 from rankwright.base.errors import InputError, parameter
-from rankwright.data.input_arrays import refuse_masked, require_real
 from rankwright.models.combination import Combination
-from rankwright.models.fitted import scorer_of, scores_by
+from rankwright.models.other_libraries import scores_by
 from rankwright.models.query_features import QueryFeatureScorer
 from rankwright.models.residual import ResidualModel
+from rankwright.models.scorer import scorer_of
 from rankwright.models.trees import TreeEnsemble
 
 if TYPE_CHECKING:

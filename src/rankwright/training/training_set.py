@@ -1,25 +1,146 @@
-"""Judged documents prepared for fitting, so that several fits share the preparation."""
+"""Judged documents prepared for fitting, once for several fits: in canonical order, with features as bin codes."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from threading import RLock
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 
+from rankwright import _native
 from rankwright.base.arrays import Doubles, sealed
 from rankwright.base.errors import InputError
+from rankwright.base.resources import available_memory, resolve_threads
 from rankwright.data.alignment import HasFeatures, aligned
-from rankwright.data.canonical_order import canonical_queries, canonical_rows
-from rankwright.data.dataset import RankingData
+from rankwright.data.dataset import RankingData, canonical_queries, canonical_rows
 from rankwright.data.groups import QueryGroups
 from rankwright.data.query_features import QueryFeature, with_query_features
-from rankwright.training.binning import BinnedFeatures, count_exact_codes, require_bins
+from rankwright.data.splitting import deal_folds
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import ArrayLike, NDArray
+
+
+MOST_BINS = 255
+EDGES = MOST_BINS - 1  # of a column
+SAMPLE_ROWS = 100_000
+MEMORY_FRACTION = 0.8  # of what is free
+
+
+@dataclass(frozen=True, eq=False)
+class BinnedFeatures:
+    """The features of a training set as bin codes, with the edges between bins.
+
+    Bin `b` of a feature holds the values with `edges[b - 1] < value <= edges[b]`; missing values have their own
+    bin. If a feature has few distinct values each has its own bin, otherwise bins hold about equally many values.
+    `sources` has the feature that each column of codes was made of.
+    """
+
+    matrix: _native.BinnedMatrix
+    sources: NDArray[np.int64]
+
+    @classmethod
+    def of(
+        cls,
+        X: NDArray[np.float32],
+        rows: NDArray[np.int64],
+        *,
+        max_bins: int = MOST_BINS,
+        coarse: bool = False,
+        sample_rows: int = SAMPLE_ROWS,
+        seed: int = 0,
+        n_jobs: int | None = None,
+    ) -> BinnedFeatures:
+        """Bin the given rows, in that order; edges come from all of them, or from a random sample of them.
+
+        If `coarse`, trees search splits in two stages: first on histograms of a few coarse bins per feature, for
+        several features at once, then on all bins of the most promising features. That is much faster, and some
+        splits differ.
+        """
+        require_bins(max_bins)
+        threads = resolve_threads(n_jobs)
+        sample = rows[_sample(len(rows), sample_rows, seed)]
+        edges = _native.find_all_edges(X, sample, max_bins, threads)
+        return cls(_native.encode(X, rows, edges, coarse, threads), np.arange(X.shape[1]))
+
+    @classmethod
+    def exact(
+        cls, X: NDArray[np.float32], rows: NDArray[np.int64], *, n_jobs: int | None = None
+    ) -> BinnedFeatures:
+        """Bin the given rows, in that order, with an edge between any two values.
+
+        A feature of many values has several columns, each with other edges; the values below and above them share
+        the first and the last bin. Memory grows with the number of distinct values.
+        """
+        edges, sources = [], []
+        for feature, column in enumerate(X[rows].T):
+            own = _edges(column)
+            parts = [own[first : first + EDGES] for first in range(0, len(own), EDGES)] or [own]
+            edges += [part.tolist() for part in parts]
+            sources += [feature] * len(parts)
+        _require_memory(len(sources) * (X.itemsize * len(X) + len(rows)))
+        wide = np.ascontiguousarray(X[:, sources])
+        codes = _native.encode(wide, rows, edges, False, resolve_threads(n_jobs))
+        return cls(codes, np.array(sources, dtype=np.int64))
+
+    @property
+    def n_rows(self) -> int:
+        """Number of documents."""
+        return self.matrix.n_rows
+
+    @property
+    def n_features(self) -> int:
+        """Number of columns of codes."""
+        return self.matrix.n_features
+
+    @property
+    def n_sources(self) -> int:
+        """Number of features that the columns were made of."""
+        return int(self.sources.max(initial=-1)) + 1
+
+    def source(self, column: int) -> int:
+        """Return the feature that a column was made of."""
+        return int(self.sources[column])
+
+
+def count_exact_codes(X: NDArray[np.float32]) -> int:
+    """Return the number of codes of `BinnedFeatures.exact`, one byte each."""
+    distinct = np.array([len(np.unique(column[~np.isnan(column)])) for column in X.T], dtype=np.int64)
+    return len(X) * int(np.maximum(1, -((1 - distinct) // EDGES)).sum())
+
+
+def _require_memory(n_bytes: int) -> None:
+    """Refuse codes that would not fit into memory: they grow with the documents times their distinct values."""
+    usable = MEMORY_FRACTION * available_memory()
+    if n_bytes > usable:
+        raise InputError(
+            f"Every threshold of these features takes {n_bytes / 2**30:,.1f} GiB of memory, and "
+            f"{usable / 2**30:,.1f} GiB can be used: leave out all_thresholds, or round the features."
+        )
+
+
+def _edges(column: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Return the number half way between any two neighbouring values, or the lower one where there is none."""
+    values = np.unique(column[~np.isnan(column)])
+    low, high = values[:-1], values[1:]
+    middle = ((low.astype(np.float64) + high) / 2.0).astype(np.float32)
+    return np.where((low <= middle) & (middle < high), middle, low)
+
+
+def _sample(n_rows: int, most: int, seed: int) -> NDArray[np.int64]:
+    if n_rows <= most:
+        return np.arange(n_rows)
+    return np.sort(np.random.default_rng(seed).choice(n_rows, most, replace=False))
+
+
+def require_bins(max_bins: int) -> None:
+    """Refuse an impossible number of bins."""
+    whole = isinstance(max_bins, int | np.integer) and not isinstance(max_bins, bool)
+    if not whole or not 2 <= max_bins <= MOST_BINS:
+        raise InputError(f"max_bins must be an integer from 2 to {MOST_BINS}, not {max_bins!r}.")
 
 
 Made = TypeVar("Made")
@@ -147,3 +268,52 @@ class TrainingSet:
     def take_queries(self, queries: ArrayLike) -> TrainingSet:
         """Return the documents of the given queries (by number) as another training set."""
         return TrainingSet(self.data.take_queries(queries))
+
+
+def hold_out_queries(
+    train: TrainingSet, share: float, random: np.random.Generator
+) -> tuple[TrainingSet, TrainingSet]:
+    """Return the training set without a random fraction of its queries, and these queries.
+
+    Queries are drawn in canonical order: neither the order of rows nor the names of queries change the split. If
+    there is only one query, both parts are all of it.
+    """
+    n_queries = len(train.canonical_queries)
+    if n_queries == 1:
+        return train, train
+    drawn = train.canonical_queries[random.permutation(n_queries)]
+    n_part = min(n_queries - 1, max(1, round(share * n_queries)))
+    return train.take_queries(drawn[n_part:]), train.take_queries(drawn[:n_part])
+
+
+def fold_queries(
+    train: TrainingSet, n_folds: int, random: np.random.Generator
+) -> list[tuple[TrainingSet, TrainingSet]]:
+    """Return, for each of `n_folds` random folds of the queries, the training set without the fold, and the fold.
+
+    Queries are drawn in canonical order as above; there must be at least `n_folds` of them.
+    """
+    fold_of_query = deal_folds(train.canonical_queries, n_folds, random)
+    return [
+        (train.take_queries(fold_of_query != fold), train.take_queries(fold_of_query == fold))
+        for fold in range(n_folds)
+    ]
+
+
+def bag_queries(train: TrainingSet, random: np.random.Generator) -> tuple[TrainingSet, Doubles, TrainingSet]:
+    """Return a bootstrap sample: the drawn queries, the number of draws of each document, and the other queries.
+
+    From n queries, n are drawn with replacement, in canonical order as above; the draw is repeated if no query is
+    left out. The numbers of draws are in canonical order too. If there is only one query, both parts are all of
+    it.
+    """
+    n_queries = len(train.canonical_queries)
+    if n_queries == 1:
+        return train, np.ones(len(train)), train
+    times = np.ones(n_queries, dtype=np.int64)
+    while times.all():
+        drawn = train.canonical_queries[random.integers(0, n_queries, n_queries)]
+        times = np.bincount(drawn, minlength=n_queries)
+    bag, of_row = train.take_queries(times > 0), times[train.data.groups.query_of_row]
+    of_bag = of_row[of_row > 0][bag.canonical_rows]
+    return bag, of_bag.astype(np.float64), train.take_queries(times == 0)

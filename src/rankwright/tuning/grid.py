@@ -7,7 +7,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from rankwright.base.errors import InputError
-from rankwright.base.threads import resolve_threads
+from rankwright.base.resources import resolve_threads
 from rankwright.rankers.parameters.declaration import require_known
 from rankwright.rankers.parameters.search_space import NEVER_SEARCHED
 from rankwright.training.workers import run_all

@@ -11,8 +11,7 @@ from rankwright.base.errors import InputError
 from rankwright.base.wording import listed
 from rankwright.data.alignment import aligned
 from rankwright.data.splitting import concat
-from rankwright.training.sampling import fold_queries
-from rankwright.training.training_set import TrainingSet
+from rankwright.training.training_set import TrainingSet, fold_queries
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from rankwright.base.errors import InputError
-from rankwright.base.threads import resolve_threads
+from rankwright.base.resources import resolve_threads
 from rankwright.rankers.parameters.spelling import spelled
 from rankwright.training.workers import SECONDS_PER_WAIT, fits_at_once
 from rankwright.tuning.optuna_storage import import_optuna

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from rankwright.data.ranking import Ranking
+from rankwright.data.groups import Ranking
 from rankwright.rankers.parameters.spelling import spelled
 from rankwright.training.history import smoothed, smoothing_window
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from rankwright.base.errors import InputError, parameter
 from rankwright.rankers.catalogue import as_ranker
-from rankwright.rankers.parameters.checks import Duration, Integer
-from rankwright.rankers.parameters.declaration import search_space
+from rankwright.rankers.parameters.checks import Duration, Integer, Real
+from rankwright.rankers.parameters.declaration import Parameter, Parameters, require_known
+from rankwright.rankers.parameters.search_space import NEVER_SEARCHED, Choices, Range
 from rankwright.rankers.parameters.spelling import spelled
 from rankwright.tuning.grid import settings_of, try_settings
 from rankwright.tuning.judging_queries import default_protocol, find_protocol
@@ -191,3 +192,58 @@ def _require_result(trials: Sequence[Trial], ended: str, seconds: float | None) 
         raise KeyboardInterrupt
     assert ended == NO_TIME  # the first trial is complete or raises
     raise InputError(f"The time limit of {seconds:g} s was too short to try even one setting: allow more time.")
+
+
+def search_space(ranker: Parameters, given: Mapping[str, Any] | None = None) -> dict[str, Space]:
+    """Return the space to search, by parameter: what a ranker declares, with what is given in its place.
+
+    Parameters that have been set to other values than their defaults stay as they are, unless they are given.
+    """
+    current, defaults = ranker.get_params(deep=False), type(ranker)().get_params(deep=False)
+    own = {name: space for name, space in ranker.space.items() if current[name] == defaults[name]}
+    return own | _read_spaces(ranker, given or {})
+
+
+def _read_spaces(ranker: Parameters, given: Mapping[str, Any]) -> dict[str, Space]:
+    """Return spaces as they are spelled: `"0.01..0.3"`, `"4..64:log"`, `"a,b,c"`, or a list of choices.
+
+    A range has a log scale if the declared one has.
+    """
+    require_known(type(ranker), given)
+    for name in NEVER_SEARCHED:
+        if name in given:
+            raise InputError(
+                f"The space cannot contain {name}, which is the same for all settings: set it in the ranker. Each "
+                "setting is measured after every round, and its best number of rounds is kept."
+            )
+    return {name: _read_space(ranker.declared[name], space) for name, space in given.items()}
+
+
+def _read_space(declared: Parameter, given: Any) -> Space:
+    if isinstance(given, str):
+        space = _read_text(declared, given)
+    elif isinstance(given, Range | Choices):
+        space = given
+    elif isinstance(given, list | tuple):
+        space = Choices(*(declared.check.take(declared.name, choice) for choice in given))
+    else:
+        raise InputError(
+            f"The space of {declared.name} must be text such as '0.01..0.3', or a list of choices, not {given!r}."
+        )
+    space.require(declared.name, declared.check)
+    return space
+
+
+def _read_text(declared: Parameter, text: str) -> Space:
+    name, check = declared.name, declared.check
+    if ".." not in text:
+        parts = text.split(";" if ";" in text else ",")
+        return Choices(*(check.parse(name, part.strip()) for part in parts))
+    bounds, _, scale = text.partition(":")
+    if scale.strip() not in ("", "log"):
+        raise InputError(f"The space of {name} must be low..high or low..high:log, not {text!r}.")
+    low, high = (check.parse(name, bound.strip()) for bound in bounds.split("..", 1))
+    if not isinstance(check, Integer | Real) or low is None or high is None:
+        raise InputError(f"The space of {name} must be choices, or numbers low..high, not {text!r}.")
+    own = declared.search if isinstance(declared.search, Range) else Range(low, high)
+    return replace(own, low=low, high=high, log=own.log or bool(scale))

@@ -7,7 +7,7 @@ from typer.main import get_command
 
 import rankwright as rw
 from rankwright.cli.verbs.analyse import analyse
-from rankwright.data.ranking import Ranking
+from rankwright.data.groups import Ranking
 from rankwright.data.readers.letor import read_letor
 
 KINDS = ["errors", "pairs", "cutoffs", "rounds", "speed", "steps", "bound", "metrics", "queries", "features"]

@@ -14,7 +14,7 @@ import time
 import pytest
 
 from rankwright import AutoRanker
-from rankwright.auto.standings import FitProgress, MemberStanding
+from rankwright.auto.mixing import FitProgress, MemberStanding
 from rankwright.cli.output.live_tables import LiveStandings, NewMembers
 from rankwright.data import synthetic
 from rankwright.data.readers.fold_folders import read_fold

@@ -15,7 +15,7 @@ from hypothesis.extra.numpy import arrays
 
 from rankwright._native import LetorParser, LetorQueries
 from rankwright.base.errors import InputError
-from rankwright.base.memory import available_memory
+from rankwright.base.resources import available_memory
 from rankwright.data.dataset import Documents, RankingData
 from rankwright.data.readers.letor import read_letor, write_letor
 from reference import letor as reference

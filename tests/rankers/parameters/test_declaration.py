@@ -10,7 +10,7 @@ import pytest
 import rankwright as rw
 from rankwright.base.errors import InputError
 from rankwright.metrics import NDCG
-from rankwright.metrics.parse import parse
+from rankwright.metrics.catalogue import parse
 from rankwright.rankers.catalogue import known_rankers, make_ranker
 from rankwright.rankers.parameters.checks import (
     Flag,

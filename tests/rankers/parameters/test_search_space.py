@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from rankwright.rankers.catalogue import known_rankers
-from rankwright.rankers.parameters.declaration import search_space
 from rankwright.rankers.parameters.search_space import NEVER_SEARCHED, Choices, Range
 from rankwright.rankers.parameters.spelling import spelled
+from rankwright.tuning.tune import search_space
 
 WITHOUT = {"auto", "bm25", "lmir"}  # they choose by themselves
 DECLARED = [(kind, name) for kind in known_rankers().values() for name in kind.space]

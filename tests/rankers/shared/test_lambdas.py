@@ -6,8 +6,7 @@ from hypothesis import strategies as st
 from properties import examples
 from rankwright import _native
 from rankwright.base.errors import InputError
-from rankwright.data.groups import QueryGroups
-from rankwright.data.ranking import Ranking
+from rankwright.data.groups import QueryGroups, Ranking
 from rankwright.metrics import (
     AP,
     DCG,

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import rankwright as rw
 from properties import examples
-from rankwright.data.ranking import Ranking
+from rankwright.data.groups import Ranking
 from rankwright.data.readers.trec import Judgements
 from rankwright.models import Combination, RetrievalScorer
 from rankwright.rankers.shared.retrieval_ranker import Axis, search_settings

@@ -13,7 +13,7 @@ from properties import examples
 from serve.asking import NPY, X, client, matrix
 
 pytest.importorskip("uvicorn", reason="rankwright[serve] is not installed")
-from rankwright.serve.http.request_bodies import has_more_lists
+from rankwright.serve.service import has_more_lists
 
 ROWS = X.astype(float).tolist()
 DEEP = b'{"features": ' + b"[" * 20_000

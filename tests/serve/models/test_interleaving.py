@@ -17,8 +17,9 @@ from serve.asking import X, client, small_model
 pytest.importorskip("uvicorn", reason="rankwright[serve] is not installed")
 from rankwright.base.errors import InputError
 from rankwright.data.categories import Category
-from rankwright.serve.http.request_bodies import for_other_model, matrix_of
+from rankwright.serve.http.request_bodies import matrix_of
 from rankwright.serve.models.interleaving import FIRST, SECOND, Impressions, team_draft
+from rankwright.serve.models.loaded_models import for_other_model
 from rankwright.serve.protocols.rank import sign_test
 from rankwright.serve.settings import Pair, Settings
 

@@ -11,8 +11,7 @@ from rankwright.metrics import NDCG
 from rankwright.models import FeatureScorer
 from rankwright.training.boosting.loop import boost
 from rankwright.training.learners.signal import Weak
-from rankwright.training.monitor import Monitor
-from rankwright.training.weak_model import WeightedModel
+from rankwright.training.monitor import Monitor, WeightedModel
 
 START = np.array([0.5, -0.25, 1.0])
 DATA = RankingData([[1.0, 3.0], [2.0, 2.0], [3.0, 1.0]], [2, 1, 0], [7, 7, 7])

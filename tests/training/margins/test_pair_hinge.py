@@ -5,8 +5,7 @@ from hypothesis import strategies as st
 from scipy.optimize import approx_fprime
 
 from rankwright import _native
-from rankwright.data.groups import QueryGroups
-from rankwright.data.ranking import Ranking
+from rankwright.data.groups import QueryGroups, Ranking
 from rankwright.training.margins.pair_hinge import MarginPairs
 from reference import margin as slow
 

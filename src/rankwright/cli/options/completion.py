@@ -30,7 +30,7 @@ def complete_companions(incomplete: str) -> Iterator[str]:
 
 def complete_metric(incomplete: str) -> Iterator[str]:
     """Yield the metrics that begin so; in a list with commas, completions of its last name."""
-    from rankwright.metrics.parse import METRICS
+    from rankwright.metrics.catalogue import METRICS
 
     return _in_list(incomplete, METRICS)
 
@@ -42,7 +42,7 @@ def _in_list(incomplete: str, names: Iterable[str]) -> Iterator[str]:
 
 def complete_convention(incomplete: str) -> Iterator[str]:
     """Yield the conventions that begin so."""
-    from rankwright.metrics.conventions import CONVENTIONS
+    from rankwright.metrics.catalogue import CONVENTIONS
 
     yield from (name for name in CONVENTIONS if name.startswith(incomplete))
 

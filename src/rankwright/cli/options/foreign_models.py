@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from rankwright.base.errors import InputError, MissingPackageError
-from rankwright.models.fitted import ordered_for
+from rankwright.models.other_libraries import ordered_for
 
 if TYPE_CHECKING:
     from pathlib import Path

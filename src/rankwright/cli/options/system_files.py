@@ -38,7 +38,7 @@ from rankwright.data.readers.any_format import SCORE_COLUMNS, read_scores
 from rankwright.data.readers.csv import DELIMITERS
 from rankwright.data.readers.judgements import read_judgements
 from rankwright.data.readers.trec import Judgements, read_run
-from rankwright.evaluation.ranked_lists import UnjudgedRunWarning
+from rankwright.evaluation.evaluate import UnjudgedRunWarning
 from rankwright.interop.loading import RANKLIB_START, load
 from rankwright.models.model_file import MAGIC
 from rankwright.models.scorer import Scorer

@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from rankwright.base.wording import metric_value
-from rankwright.reports.blocks import Facts, Note, Table, Text
-from rankwright.reports.plain import plain
+from rankwright.reports.result import Facts, Note, Table, Text, plain
 from rankwright.reports.text import aligned, fact_lines, printable, shown_blocks, table_lines
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
     from rich.table import Table
 
-    from rankwright.auto.standings import FitProgress
+    from rankwright.auto.mixing import FitProgress
     from rankwright.tuning.optuna_search import SearchProgress
     from rankwright.tuning.trials import Trial
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from rankwright.data.dataset import RankingData
     from rankwright.data.readers.trec import Judgements
-    from rankwright.evaluation.system_comparison import SystemComparison
+    from rankwright.evaluation.compare import SystemComparison
     from rankwright.rankers.ranker import Ranker
     from rankwright.text.collections.documents import TextDocument
     from rankwright.text.collections.queries import Queries

@@ -14,7 +14,7 @@ from rankwright._native import LetorFault, LetorQueries
 from rankwright.base.arrays import sealed
 from rankwright.base.errors import InputError, parameter
 from rankwright.base.files import is_compressed, write_whole
-from rankwright.base.threads import available_threads, resolve_threads
+from rankwright.base.resources import available_threads, resolve_threads
 from rankwright.data.dataset import Documents, RankingData
 from rankwright.data.groups import MAX_QUERY_ID
 from rankwright.data.readers.text_files import (

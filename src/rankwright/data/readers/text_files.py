@@ -13,7 +13,7 @@ import numpy as np
 
 from rankwright.base.errors import InputError
 from rankwright.base.files import open_bytes
-from rankwright.base.memory import available_memory
+from rankwright.base.resources import available_memory
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -14,8 +14,7 @@ import numpy as np
 from rankwright.base.errors import InputError
 from rankwright.base.files import is_compressed, open_bytes, write_whole
 from rankwright.data.dataset import checked_document_ids, checked_labels
-from rankwright.data.groups import QueryGroups, checked_query_ids
-from rankwright.data.ranking import Ranking, checked_scores
+from rankwright.data.groups import QueryGroups, Ranking, checked_query_ids, checked_scores
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence

@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rankwright.base.arrays import checked_feature_names
 from rankwright.base.errors import InputError
 from rankwright.base.files import write_whole
 from rankwright.data.alignment import aligned
 from rankwright.data.columns import DOCUMENT, QUERY, SCORE
-from rankwright.data.input_arrays import checked_feature_names
 from rankwright.data.writers import write_table
 from rankwright.interop.exporters.c_header import c_header
 from rankwright.interop.exporters.engines import elasticsearch_json, ltr_plugin_json, solr_json
@@ -29,20 +29,18 @@ from rankwright.interop.exporters.target_rules import (
 )
 from rankwright.interop.exporters.vespa import vespa_expression
 from rankwright.interop.exporters.xgboost import xgboost_json
-from rankwright.models.fitted import scorer_of
+from rankwright.models.scorer import scorer_of
 from rankwright.models.state import shown
 from rankwright.models.trees import TreeEnsemble
-from rankwright.reports.blocks import Text
-from rankwright.reports.result import Result
+from rankwright.reports.result import Result, Text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from rankwright.data.dataset import Documents
-    from rankwright.models.fitted import Fitted
     from rankwright.models.linear import LinearScorer
-    from rankwright.models.scorer import Scorer
-    from rankwright.reports.blocks import Block, Section
+    from rankwright.models.scorer import Fitted, Scorer
+    from rankwright.reports.result import Block, Section
 
 Version = tuple[int, int]
 

@@ -11,12 +11,11 @@ from rankwright.base.errors import InputError
 from rankwright.data.query_features import QueryFeature
 from rankwright.interop.importers.foreign_trees import ensemble
 from rankwright.models.class_trees import ClassLink, ExpectedRelevance
-from rankwright.models.combination import Combination
+from rankwright.models.combination import Combination, StandardisedScorer
 from rankwright.models.feature import FeatureScorer
 from rankwright.models.linear import LinearScorer
 from rankwright.models.network import NetworkScorer
 from rankwright.models.query_features import QueryFeatureScorer
-from rankwright.models.standardised import StandardisedScorer
 from rankwright.models.trees import TreeEnsemble
 
 if TYPE_CHECKING:

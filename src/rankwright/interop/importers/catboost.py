@@ -23,7 +23,7 @@ from rankwright.interop.importers.checked_access import (
     reading,
 )
 from rankwright.interop.importers.foreign_trees import ForeignTree, Walk, ensemble, nearest_float32
-from rankwright.models.fitted import made_up
+from rankwright.models.other_libraries import made_up
 from rankwright.models.state import shown
 
 if TYPE_CHECKING:

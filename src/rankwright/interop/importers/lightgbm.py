@@ -18,7 +18,7 @@ from rankwright.base.errors import InputError
 from rankwright.interop.importers.checked_access import integers, member, numbers, reading
 from rankwright.interop.importers.foreign_trees import ForeignTree, ensemble
 from rankwright.interop.importers.interval_splits import Intervals, intervals_of_set, with_intervals
-from rankwright.models.fitted import made_up
+from rankwright.models.other_libraries import made_up
 from rankwright.models.state import shown
 
 if TYPE_CHECKING:

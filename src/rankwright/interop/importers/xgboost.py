@@ -29,7 +29,7 @@ from rankwright.interop.importers.checked_access import (
 from rankwright.interop.importers.foreign_trees import ForeignTree, ensemble, highest_below, nearest_float32
 from rankwright.interop.importers.interval_splits import Intervals, intervals_of_set, with_intervals
 from rankwright.interop.importers.ubjson import is_ubjson, parsed_ubjson
-from rankwright.models.fitted import made_up
+from rankwright.models.other_libraries import made_up
 from rankwright.models.state import shown
 
 if TYPE_CHECKING:

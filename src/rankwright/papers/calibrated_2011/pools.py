@@ -23,8 +23,7 @@ from rankwright.rankers.shared.calibrated_classifiers import (
 from rankwright.training.calibration.calibrations import named_calibrations
 from rankwright.training.learners.class_learners import DecisionProduct, HammingTree
 from rankwright.training.monitor import Monitor
-from rankwright.training.sampling import hold_out_queries
-from rankwright.training.training_set import TrainingSet
+from rankwright.training.training_set import TrainingSet, hold_out_queries
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -13,7 +13,7 @@ from rankwright.papers.framework.experiment import Claim, DataTrial, Experiment,
 from rankwright.papers.framework.measurements import Measurements, curried
 from rankwright.papers.framework.rows import NOT_SHOWN, OPPOSITE, REACHED
 from rankwright.reports.charts.lines import line_chart
-from rankwright.statistics.power import t_limit
+from rankwright.statistics.paired_tests import t_limit
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

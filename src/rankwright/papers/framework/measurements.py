@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
 import numpy as np
 
 from rankwright.base.errors import InputError
-from rankwright.statistics.paired_tests import compare_values
-from rankwright.statistics.power import t_limit
+from rankwright.statistics.paired_tests import compare_values, t_limit
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

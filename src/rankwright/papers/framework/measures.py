@@ -11,7 +11,7 @@ from rankwright.analyses.by_pairs import count_pairs
 from rankwright.analyses.pair_errors import misordered
 from rankwright.base.errors import InputError
 from rankwright.evaluation.evaluate import evaluate
-from rankwright.models.fitted import scorer_of
+from rankwright.models.scorer import scorer_of
 
 if TYPE_CHECKING:
     from rankwright.base.arrays import Doubles

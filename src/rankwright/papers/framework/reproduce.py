@@ -15,7 +15,7 @@ import numpy as np
 from rankwright.base.errors import InputError
 from rankwright.base.files import write_whole
 from rankwright.base.fit_cache import Encoding, FitCache
-from rankwright.base.threads import one_thread_for_libraries, resolve_threads
+from rankwright.base.resources import one_thread_for_libraries, resolve_threads
 from rankwright.base.version import __version__
 from rankwright.papers.framework.cranfield import CRANFIELD, FILES, require_cranfield
 from rankwright.papers.framework.experiment import Absent, Setup

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from rankwright.metrics.parse import as_metric
+from rankwright.metrics.catalogue import as_metric
 from rankwright.models.feature import FeatureScorer
 from rankwright.tuning.trials import configured
 

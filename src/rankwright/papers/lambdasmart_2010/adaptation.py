@@ -9,9 +9,9 @@ import numpy as np
 
 from rankwright.base.wording import metric_value
 from rankwright.ensembling.blend import blend
-from rankwright.metrics.parse import as_metric
+from rankwright.metrics.catalogue import as_metric
 from rankwright.models.combination import Combination
-from rankwright.models.fitted import scorer_of
+from rankwright.models.scorer import scorer_of
 from rankwright.papers.framework.claims import LEVEL, better
 from rankwright.papers.framework.experiment import Claim, Experiment, Finding, Picture
 from rankwright.papers.framework.figures import means

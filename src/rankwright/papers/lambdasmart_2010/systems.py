@@ -9,7 +9,7 @@ import numpy as np
 
 from rankwright.base.wording import metric_value
 from rankwright.evaluation.evaluate import evaluate
-from rankwright.models.fitted import scorer_of
+from rankwright.models.scorer import scorer_of
 from rankwright.papers.framework.claims import better, finding, not_worse_finding
 from rankwright.papers.framework.experiment import Claim, Finding, Published
 from rankwright.papers.framework.measurements import Measurements, curried

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankwright.base.wording import metric_value
-from rankwright.metrics.parse import as_metric
-from rankwright.models.fitted import scorer_of
+from rankwright.metrics.catalogue import as_metric
+from rankwright.models.scorer import scorer_of
 from rankwright.papers.framework.claims import always_better, better, finding, never_below
 from rankwright.papers.framework.experiment import Claim, Experiment, Paper, Picture
 from rankwright.papers.framework.figures import by_cut, by_size

@@ -8,6 +8,8 @@ A class that derives from `Parameters` declares a parameter as a field:
 
 A parameter may be given as text, as on the command line: `LambdaMART(metric="ndcg@5")`. `get_params` returns what
 was given, as scikit-learn expects; the attribute `ranker.metric` is the value that it spells.
+
+Families of parameters that several rankers share are such classes too, such as `StoppingParameters`.
 """
 
 from __future__ import annotations
@@ -15,20 +17,23 @@ from __future__ import annotations
 import inspect
 import textwrap
 from copy import deepcopy
-from dataclasses import dataclass, field, fields, is_dataclass, replace
+from dataclasses import dataclass, field, fields, is_dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, Self, TypeAlias, TypeVar, dataclass_transform
 
 from rankwright.base.errors import InputError
 from rankwright.base.wording import nearest
-from rankwright.rankers.parameters.checks import Check, Integer, Real
-from rankwright.rankers.parameters.search_space import NEVER_SEARCHED, Choices, Range, Space
+from rankwright.rankers.parameters.checks import Check, Flag, Integer, OneOf, Real
+from rankwright.rankers.parameters.search_space import Choices, Range, Space
+from rankwright.training.training_set import MOST_BINS, BinnedFeatures
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from dataclasses import Field
 
     from rankwright.metrics.base import Metric
-    from rankwright.metrics.parse import MetricLike
+    from rankwright.metrics.catalogue import MetricLike
+    from rankwright.training.fit_task import FitTask
+
 
 T = TypeVar("T")
 Value = TypeVar("Value")
@@ -116,10 +121,7 @@ MetricParameter: TypeAlias = "Spelled[Metric, MetricLike]"
 
 @dataclass_transform(eq_default=False, kw_only_default=True, field_specifiers=(parameter, fixed, fitted))
 class Parameters:
-    """Declares parameters; what derives from it becomes a dataclass with keyword-only parameters.
-
-    Families of parameters that several rankers share are such classes too (`shared_parameters.py`).
-    """
+    """Declares parameters; what derives from it becomes a dataclass with keyword-only parameters."""
 
     grid: ClassVar[Mapping[str, tuple[Any, ...]]] = {}
     """The values of the small grid, by parameter."""
@@ -188,61 +190,6 @@ def require_known(kind: type[Parameters], names: Iterable[str]) -> None:
             raise InputError(f"{kind.__name__} has no parameter {name!r}{hint}")
 
 
-def search_space(ranker: Parameters, given: Mapping[str, Any] | None = None) -> dict[str, Space]:
-    """Return the space to search, by parameter: what a ranker declares, with what is given in its place.
-
-    Parameters that have been set to other values than their defaults stay as they are, unless they are given.
-    """
-    current, defaults = ranker.get_params(deep=False), type(ranker)().get_params(deep=False)
-    own = {name: space for name, space in ranker.space.items() if current[name] == defaults[name]}
-    return own | read_space(ranker, given or {})
-
-
-def read_space(ranker: Parameters, given: Mapping[str, Any]) -> dict[str, Space]:
-    """Return spaces as they are spelled: `"0.01..0.3"`, `"4..64:log"`, `"a,b,c"`, or a list of choices.
-
-    A range has a log scale if the declared one has.
-    """
-    require_known(type(ranker), given)
-    for name in NEVER_SEARCHED:
-        if name in given:
-            raise InputError(
-                f"The space cannot contain {name}, which is the same for all settings: set it in the ranker. Each "
-                "setting is measured after every round, and its best number of rounds is kept."
-            )
-    return {name: _read_space(ranker.declared[name], space) for name, space in given.items()}
-
-
-def _read_space(declared: Parameter, given: Any) -> Space:
-    if isinstance(given, str):
-        space = _read_text(declared, given)
-    elif isinstance(given, Range | Choices):
-        space = given
-    elif isinstance(given, list | tuple):
-        space = Choices(*(declared.check.take(declared.name, choice) for choice in given))
-    else:
-        raise InputError(
-            f"The space of {declared.name} must be text such as '0.01..0.3', or a list of choices, not {given!r}."
-        )
-    space.require(declared.name, declared.check)
-    return space
-
-
-def _read_text(declared: Parameter, text: str) -> Space:
-    name, check = declared.name, declared.check
-    if ".." not in text:
-        parts = text.split(";" if ";" in text else ",")
-        return Choices(*(check.parse(name, part.strip()) for part in parts))
-    bounds, _, scale = text.partition(":")
-    if scale.strip() not in ("", "log"):
-        raise InputError(f"The space of {name} must be low..high or low..high:log, not {text!r}.")
-    low, high = (check.parse(name, bound.strip()) for bound in bounds.split("..", 1))
-    if not isinstance(check, Integer | Real) or low is None or high is None:
-        raise InputError(f"The space of {name} must be choices, or numbers low..high, not {text!r}.")
-    own = declared.search if isinstance(declared.search, Range) else Range(low, high)
-    return replace(own, low=low, high=high, log=own.log or bool(scale))
-
-
 def _collect(cls: type[Parameters]) -> Iterator[Parameter]:
     """Yield the parameters, the nearest class's first; a positional one comes before all others."""
     final = _fields(cls)
@@ -293,3 +240,126 @@ def written(value: Any) -> str:
 
 def _indented(text: str) -> str:
     return textwrap.fill(text, WIDTH, initial_indent=INDENT, subsequent_indent=INDENT)
+
+
+EXACT_BYTES = 2**26  # one per document and column; a feature has a column for every 254 thresholds
+DIRECTIONS = {"up": (1,), "both": (1, -1)}  # the signs with which a feature may rank documents
+
+
+class StoppingParameters(Parameters):
+    """When training stops."""
+
+    rounds: int = parameter(
+        Integer(1), "Maximum number of rounds. Validation data choose how many are kept.", default=100
+    )
+    patience: int | None = parameter(
+        Integer(1, optional=True),
+        "Stop after this many rounds in a row that are worse on the validation data than the best by more than "
+        "one standard error. None: run all rounds.",
+        default=None,
+    )
+
+
+class ShrinkageParameters(Parameters):
+    """How far one round moves the model."""
+
+    learning_rate: float = parameter(
+        Real(above=0.0),
+        "Shrinkage: the contribution of each round is multiplied by it.",
+        default=0.1,
+        search=Range(0.01, 1.0, log=True),
+    )
+
+
+class BinningParameters(Parameters):
+    """How finely features are binned."""
+
+    max_bins: int = parameter(
+        Integer(2, MOST_BINS),
+        f"Maximum number of bins per feature, at most {MOST_BINS}; thresholds lie between bins.",
+        default=MOST_BINS,
+    )
+
+
+class ThresholdParameters(BinningParameters):
+    """How finely features are binned, or that every threshold is tried."""
+
+    all_thresholds: bool | None = parameter(
+        Flag(optional=True),
+        "Whether a feature may be split between any two of its values, as in the papers, rather than between "
+        "`max_bins` bins; takes more time and memory. None: where the bins of all thresholds take at most "
+        f"{EXACT_BYTES // 2**20} MB.",
+        default=False,
+    )
+
+    def _check_together(self) -> None:
+        super()._check_together()
+        if self.all_thresholds and self.max_bins != self.declared["max_bins"].default:  # None may need them
+            raise InputError("all_thresholds=True has as many bins as there are values: give no max_bins.")
+
+    def _binned(self, task: FitTask, *, coarse: bool = False) -> BinnedFeatures:
+        """Return the features as bin codes: with every threshold, or with `max_bins` bins."""
+        every = task.train.exact_codes <= EXACT_BYTES if self.all_thresholds is None else self.all_thresholds
+        if every:
+            return task.train.exactly_binned(task.n_threads)
+        return task.train.binned(self.max_bins, task.n_threads, coarse=coarse)
+
+
+class RandomParameters(Parameters):
+    """What is drawn at random."""
+
+    random_state: int = parameter(
+        Integer(0), "Seed of the random numbers. The same value on the same data gives the same model.", default=0
+    )
+
+
+class DirectionParameters(Parameters):
+    """With which sign a feature may rank."""
+
+    directions: str = parameter(
+        OneOf(tuple(DIRECTIONS)),
+        "Sign with which a feature may rank documents: 'up' if higher values are better, as in LETOR, or 'both'.",
+        default="up",
+        search=Choices("up", "both"),
+    )
+
+
+class MarginLossParameters(Parameters):
+    """Which loss the violation of a margin has."""
+
+    loss: str = parameter(
+        OneOf(("squared_hinge", "hinge")),
+        "Loss of a violated margin: 'squared_hinge', minimised by Newton's method, or 'hinge', minimised by "
+        "cutting planes and slower.",
+        default="squared_hinge",
+        search=Choices("squared_hinge", "hinge"),
+    )
+
+
+class SolverParameters(Parameters):
+    """When a solver stops."""
+
+    tolerance: float = parameter(
+        Real(above=0.0),
+        "Stop once the objective is proved to be within this fraction of its optimum.",
+        default=1e-3,
+    )
+    max_iterations: int = parameter(
+        Integer(1), "Maximum number of iterations; a warning reports a gap above the tolerance.", default=1000
+    )
+
+
+class ClassBoostingParameters(ShrinkageParameters, BinningParameters):
+    """How AdaBoost.MH boosts classifiers of labels."""
+
+    learning_rate: float = parameter(
+        meaning="Factor that the step of each round is multiplied by. The paper uses 1, which overfits small "
+        "sets.",
+        default=0.1,
+    )
+    votes: str | None = parameter(
+        OneOf(("opposite", "free"), optional=True),
+        "How the two sides of a split vote on a class: 'opposite', or 'free' to let both vote alike. "
+        "None: 'opposite' for trees, 'free' for products.",
+        default=None,
+    )

@@ -11,7 +11,7 @@ from rankwright.base.errors import InputError
 from rankwright.models.trees import TreeEnsemble
 from rankwright.rankers.parameters.checks import Flag, OneOf, Real
 from rankwright.training.learners.signal import Gradients, Weak, WeakLearner
-from rankwright.training.weak_model import WeakModel, WeightedModel
+from rankwright.training.monitor import WeakModel, WeightedModel
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -20,10 +20,9 @@ from rankwright.interop.importers.catboost import scorer_from_catboost
 from rankwright.interop.importers.lightgbm import scorer_from_lightgbm
 from rankwright.interop.importers.xgboost import scorer_from_xgboost
 from rankwright.rankers.parameters.checks import Integer
-from rankwright.rankers.parameters.declaration import parameter
-from rankwright.rankers.parameters.shared_parameters import RandomParameters
+from rankwright.rankers.parameters.declaration import RandomParameters, parameter
 from rankwright.rankers.ranker import Ranker
-from rankwright.training.weak_model import WeightedModel
+from rankwright.training.monitor import WeightedModel
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

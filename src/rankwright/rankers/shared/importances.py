@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rankwright.base.errors import InputError
-from rankwright.reports.blocks import Column, Figure, Kind, Table
-from rankwright.reports.result import Result
+from rankwright.reports.result import Column, Figure, Kind, Result, Table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -27,10 +26,8 @@ REPEATS = 3
 MOST_NAMED = 5  # features in the summary and in the description of a chart
 
 
-def sample_for_importances(model: Scorer, train: RankingData) -> RankingData | None:
-    """Return the documents that importances of a model are computed on; None if it is all trees and needs none."""
-    if model.total_gain is not None:
-        return None
+def sample_for_importances(train: RankingData) -> RankingData:
+    """Return the documents on which importances of a model that is not all trees are computed."""
     order = np.random.default_rng(0).permutation(len(train.groups))
     n_queries = int(np.searchsorted(np.cumsum(train.groups.sizes[order]), SAMPLE_DOCUMENTS, side="right"))
     return train.take_queries(order[: max(1, n_queries)])  # a copy, since the arrays of a fit are the caller's

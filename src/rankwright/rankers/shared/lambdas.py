@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankwright.base.errors import InputError
-from rankwright.base.threads import resolve_threads
+from rankwright.base.resources import resolve_threads
 from rankwright.data.dataset import checked_labels
-from rankwright.data.ranking import Ranking
+from rankwright.data.groups import Ranking
 from rankwright.metrics.lambdas import DoubleLambdas, even_lambda_kernel
 from rankwright.rankers.parameters.checks import Flag, Integer
 from rankwright.rankers.parameters.declaration import MetricParameter, Parameters, parameter

@@ -9,9 +9,8 @@ import numpy as np
 
 from rankwright.base.errors import InputError
 from rankwright.rankers.parameters.checks import OneOf
-from rankwright.rankers.parameters.declaration import parameter
+from rankwright.rankers.parameters.declaration import StoppingParameters, ThresholdParameters, parameter
 from rankwright.rankers.parameters.search_space import Choices
-from rankwright.rankers.parameters.shared_parameters import StoppingParameters, ThresholdParameters
 from rankwright.rankers.ranker import Ranker
 from rankwright.training.boosting.loop import Rule, boost, weighted_trees
 from rankwright.training.learners.pair_signal import LabelPairs, PairSignal

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rankwright.data.ranking import Ranking
+from rankwright.data.groups import Ranking
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

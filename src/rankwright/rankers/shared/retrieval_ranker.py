@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from rankwright.base.errors import InputError
-from rankwright.data.ranking import Ranking
+from rankwright.data.groups import Ranking
 from rankwright.metrics.gain import NDCG
 from rankwright.models.retrieval import RetrievalScorer
 from rankwright.rankers.parameters.declaration import MetricParameter, parameter

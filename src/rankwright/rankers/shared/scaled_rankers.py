@@ -12,19 +12,19 @@ import numpy as np
 
 from rankwright.base.errors import InputError
 from rankwright.data.groups import QueryGroups
-from rankwright.data.query_features import QueryFeature
-from rankwright.data.scaling import Scaling
+from rankwright.data.query_features import QueryFeature, Scaling
 from rankwright.models.linear import linear_of_columns
 from rankwright.models.network import network_of_columns
 from rankwright.models.query_features import over_columns
 from rankwright.rankers.parameters.checks import Integer, ListOf, OneOf, Real
-from rankwright.rankers.parameters.declaration import fitted, parameter
-from rankwright.rankers.parameters.search_space import Choices, Range
-from rankwright.rankers.parameters.shared_parameters import (
+from rankwright.rankers.parameters.declaration import (
     RandomParameters,
     ShrinkageParameters,
     StoppingParameters,
+    fitted,
+    parameter,
 )
+from rankwright.rankers.parameters.search_space import Choices, Range
 from rankwright.rankers.ranker import Ranker
 from rankwright.training.learners.network_learner import Network
 from rankwright.training.training_set import QueryLabels, TrainingSet

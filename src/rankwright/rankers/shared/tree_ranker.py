@@ -10,18 +10,18 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from rankwright.base.errors import InputError
-from rankwright.data.query_features import QueryFeature, checked_query_features
+from rankwright.data.query_features import QueryFeature
 from rankwright.models.query_features import QueryFeatureScorer
 from rankwright.models.trees import TreeEnsemble
 from rankwright.rankers.parameters.checks import Check, Flag, Fraction, Integer, ListOf, OneOf, Real, read_json
-from rankwright.rankers.parameters.declaration import parameter
-from rankwright.rankers.parameters.search_space import Choices, Range
-from rankwright.rankers.parameters.shared_parameters import (
+from rankwright.rankers.parameters.declaration import (
     BinningParameters,
     RandomParameters,
     ShrinkageParameters,
     StoppingParameters,
+    parameter,
 )
+from rankwright.rankers.parameters.search_space import Choices, Range
 from rankwright.rankers.ranker import Ranker
 from rankwright.training.boosting.loop import Rule, boost, weighted_trees
 from rankwright.training.learners.tree import TreeLearner, TreeLimits, TreeSampling, levels_for
@@ -34,13 +34,11 @@ if TYPE_CHECKING:
     from rankwright.base.arrays import Doubles
     from rankwright.data.dataset import RankingData
     from rankwright.models.scorer import Scorer
-    from rankwright.training.binning import BinnedFeatures
     from rankwright.training.fit_task import FitTask
     from rankwright.training.history import History
     from rankwright.training.learners.signal import Gradients, WeakLearner
-    from rankwright.training.monitor import Monitor
-    from rankwright.training.training_set import TrainingSet
-    from rankwright.training.weak_model import WeightedModel
+    from rankwright.training.monitor import Monitor, WeightedModel
+    from rankwright.training.training_set import BinnedFeatures, TrainingSet
 
 # With fewer documents, the splits that coarse bins miss cost more than the time they save.
 COARSE_DOCUMENTS = 100_000
@@ -159,7 +157,7 @@ class TreeRanker(StoppingParameters, ShrinkageParameters, BinningParameters, Ran
         """Return the rule for documents in canonical order."""
 
     def _fit(self, task: FitTask) -> tuple[Scorer, History]:
-        columns = checked_query_features(self.query_features)
+        columns = tuple(map(QueryFeature, self.query_features))
         monotone = _directions(self.monotone, task.train.data, n_kinds=1 + len(columns))
         task = task.with_query_features(columns)
         options = self._monitor_options(task)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from rankwright.base.errors import InputError
-from rankwright.metrics.parse import MetricLike, as_metric
-from rankwright.models.fitted import best_of, takes_query_ids
+from rankwright.metrics.catalogue import MetricLike, as_metric
+from rankwright.models.other_libraries import takes_query_ids
+from rankwright.models.scorer import best_of
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

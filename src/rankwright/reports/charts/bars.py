@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankwright.base.errors import InputError
-from rankwright.reports.charts.chart import altair
+from rankwright.reports.charts.chart import HEIGHT, WIDTH, altair
 from rankwright.reports.charts.drawing import (
     MOST_SERIES,
     Record,
@@ -25,7 +25,6 @@ from rankwright.reports.charts.drawing import (
     shown,
     whole_steps,
 )
-from rankwright.reports.charts.theme import HEIGHT, WIDTH
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence

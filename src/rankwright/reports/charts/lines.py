@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from rankwright.base.errors import InputError
 from rankwright.base.wording import counted
-from rankwright.reports.charts.chart import HOVER, altair
+from rankwright.reports.charts.chart import DASHES, FONT_SIZE, HEIGHT, HOVER, WIDTH, altair
 from rankwright.reports.charts.drawing import (
     MOST_SERIES,
     Record,
@@ -24,7 +24,6 @@ from rankwright.reports.charts.drawing import (
     shown,
     whole_steps,
 )
-from rankwright.reports.charts.theme import DASHES, FONT_SIZE, HEIGHT, WIDTH
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence

@@ -6,7 +6,7 @@ from math import log10
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from rankwright.reports.charts.chart import altair
+from rankwright.reports.charts.chart import FONT_SIZE, HEIGHT, WIDTH, altair
 from rankwright.reports.charts.drawing import (
     MOST_SERIES,
     Record,
@@ -24,7 +24,6 @@ from rankwright.reports.charts.drawing import (
     sample_note,
     shown,
 )
-from rankwright.reports.charts.theme import FONT_SIZE, HEIGHT, WIDTH
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from rankwright.base.wording import interval, metric_value
 from rankwright.reports.charts.bars import MOST_ROWS, ROW, row_names
-from rankwright.reports.charts.chart import altair
+from rankwright.reports.charts.chart import WIDTH, altair
 from rankwright.reports.charts.drawing import (
     Record,
     drawable,
@@ -19,7 +19,6 @@ from rankwright.reports.charts.drawing import (
     require_some,
     shown,
 )
-from rankwright.reports.charts.theme import WIDTH
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

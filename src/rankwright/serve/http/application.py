@@ -7,13 +7,11 @@ from __future__ import annotations
 
 import asyncio
 import time
-from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from rankwright.base.errors import InputError
 from rankwright.serve.http import health, prometheus
-from rankwright.serve.http.exchange import CLOSE, DisconnectedError, Exchange, RefusalError, Response
+from rankwright.serve.http.exchange import CLOSE, DisconnectedError, Exchange, RefusalError, Response, Route
 from rankwright.serve.http.logs import log
 from rankwright.serve.protocols import messages, mlflow, rank, search
 from rankwright.serve.protocols import open_inference as v2
@@ -29,46 +27,36 @@ GONE = 499  # logged for a client that has disconnected, as other servers do; ne
 SECURITY_HEADERS = ((b"x-content-type-options", b"nosniff"), (b"cache-control", b"no-store"))
 
 
+POLICY = (  # the page is one file: nothing comes from elsewhere, and it asks this service only
+    b"default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; connect-src 'self'; "
+    b"img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
 RANKING, INFERENCE, MLFLOW = "Ranking", "Open Inference Protocol", "MLflow"
 INTERLEAVING, SEARCHING, STATUS = "Interleaving", "Search", "Status"
 
 
-@dataclass(frozen=True)
-class Route:
-    """A method and a path with their handler; segments of the path in braces are arguments.
+async def openapi(service: Service, exchange: Exchange) -> Response:
+    """Return the OpenAPI document of this service."""
+    from rankwright.serve.http.openapi import document
 
-    `parameters` are those of the query string; a public route needs no token; `takes_matrix` and `gives_matrix`
-    say whether bodies may be in numpy's format.
-    """
+    exchange.query()
+    return Response.json(document(service, _routes_of(service)))
 
-    method: str
-    path: str
-    handler: Callable[..., Awaitable[Response]]
-    answer: type[Any] | None
-    tag: str
-    summary: str
-    request: type[Any] | None = None
-    parameters: tuple[str, ...] = ()
-    public: bool = False
-    takes_matrix: bool = False
-    gives_matrix: bool = False
 
-    @cached_property
-    def segments(self) -> tuple[str, ...]:
-        """The segments of the path."""
-        return tuple(self.path.split("/"))
+async def page(service: Service, exchange: Exchange) -> Response:
+    """Return the OpenAPI document as a page that needs no network."""
+    from rankwright.serve.http.openapi import document, html
 
-    def arguments(self, segments: Sequence[str]) -> dict[str, str] | None:
-        """Return the arguments in a path; None if the path is not of this route."""
-        if len(segments) != len(self.segments):
-            return None
-        arguments = {}
-        for given, own in zip(segments, self.segments, strict=True):
-            if own.startswith("{") and given:
-                arguments[own[1:-1]] = given
-            elif given != own:
-                return None
-        return arguments
+    exchange.query()
+    return Response(
+        html(document(service, _routes_of(service))),
+        media_type=health.PAGE_TYPE,
+        headers=((b"content-security-policy", POLICY),),
+    )
+
+
+def _routes_of(service: Service) -> Sequence[Route]:
+    return Routes(with_search=service.search is not None).all
 
 
 def _get(path: str, handler: Any, answer: type[Any] | None, tag: str, summary: str, **parts: Any) -> Route:
@@ -115,8 +103,8 @@ ROUTES = (
     _get("/health/live", health.live, messages.Health, STATUS, IS_ALIVE, public=True),
     _get("/health/ready", health.ready, messages.Health, STATUS, IS_READY, public=True),
     _get("/metrics", health.metrics, None, STATUS, "Values for Prometheus"),
-    _get("/openapi.json", health.openapi, None, STATUS, "This description, for programs"),
-    _get("/", health.page, None, STATUS, "This description, for people"),
+    _get("/openapi.json", openapi, None, STATUS, "This description, for programs"),
+    _get("/", page, None, STATUS, "This description, for people"),
 )
 
 

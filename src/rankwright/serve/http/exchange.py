@@ -12,7 +12,7 @@ from urllib.parse import parse_qsl
 import msgspec
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Sequence
 
 JSON = "application/json"
 REQUEST_ID = re.compile(rb"[A-Za-z0-9._:-]{1,128}")
@@ -65,6 +65,44 @@ class Response:
     def json(cls, value: Any, status: int = 200, **parts: Any) -> Response:
         """Return a value as JSON."""
         return cls(_encode(value), status, **parts)
+
+
+@dataclass(frozen=True)
+class Route:
+    """A method and a path with their handler; segments of the path in braces are arguments.
+
+    `parameters` are those of the query string; a public route needs no token; `takes_matrix` and `gives_matrix`
+    say whether bodies may be in numpy's format.
+    """
+
+    method: str
+    path: str
+    handler: Callable[..., Awaitable[Response]]
+    answer: type[Any] | None
+    tag: str
+    summary: str
+    request: type[Any] | None = None
+    parameters: tuple[str, ...] = ()
+    public: bool = False
+    takes_matrix: bool = False
+    gives_matrix: bool = False
+
+    @cached_property
+    def segments(self) -> tuple[str, ...]:
+        """The segments of the path."""
+        return tuple(self.path.split("/"))
+
+    def arguments(self, segments: Sequence[str]) -> dict[str, str] | None:
+        """Return the arguments in a path; None if the path is not of this route."""
+        if len(segments) != len(self.segments):
+            return None
+        arguments = {}
+        for given, own in zip(segments, self.segments, strict=True):
+            if own.startswith("{") and given:
+                arguments[own[1:-1]] = given
+            elif given != own:
+                return None
+        return arguments
 
 
 class Exchange:

@@ -15,10 +15,6 @@ if TYPE_CHECKING:
     from rankwright.serve.service import Service
 
 PAGE_TYPE = "text/html; charset=utf-8"
-POLICY = (  # the page is one file: nothing comes from elsewhere, and it asks this service only
-    b"default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; connect-src 'self'; "
-    b"img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-)
 METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
 
@@ -62,19 +58,3 @@ def _facts(service: Service, model: ServedModel) -> ModelFacts:
         scorer.needs_queries,
         service.models.problems.get(source.reference),
     )
-
-
-async def openapi(service: Service, exchange: Exchange) -> Response:
-    """Return the OpenAPI document of this service."""
-    from rankwright.serve.http.openapi import document
-
-    exchange.query()
-    return Response.json(document(service))
-
-
-async def page(service: Service, exchange: Exchange) -> Response:
-    """Return the OpenAPI document as a page that needs no network."""
-    from rankwright.serve.http.openapi import document, html
-
-    exchange.query()
-    return Response(html(document(service)), media_type=PAGE_TYPE, headers=((b"content-security-policy", POLICY),))

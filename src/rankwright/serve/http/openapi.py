@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from rankwright.base.version import __version__
-from rankwright.serve.http.application import SEARCHING, Routes
 from rankwright.serve.http.exchange import JSON
 from rankwright.serve.http.health import METRICS_TYPE, PAGE_TYPE
 from rankwright.serve.protocols import messages, mlflow, npy, open_inference
 
 if TYPE_CHECKING:
-    from rankwright.serve.http.application import Route
+    from collections.abc import Sequence
+
+    from rankwright.serve.http.exchange import Route
     from rankwright.serve.models.loaded_models import ServedModel
     from rankwright.serve.service import Service
 
@@ -47,9 +48,8 @@ FIXED = {
 }
 
 
-def document(service: Service) -> dict[str, Any]:
+def document(service: Service, routes: Sequence[Route]) -> dict[str, Any]:
     """Return the OpenAPI document."""
-    routes = Routes(with_search=service.search is not None).all
     kinds = {kind for route in routes for kind in (route.request, route.answer) if kind is not None}
     ordered = sorted(kinds | {messages.Error}, key=lambda kind: kind.__name__)
     _, schemas = msgspec.json.schema_components(ordered, ref_template="#/components/schemas/{name}")
@@ -139,7 +139,7 @@ def _parameters(route: Route, service: Service) -> list[dict[str, Any]]:
         parameters[-1]["example"] = example
     for name in route.parameters:
         meaning, schema = MEANINGS[name]
-        needed = route.tag == SEARCHING and name == "q"
+        needed = name == "q"
         parameters.append(
             {"name": name, "in": "query", "required": needed, "description": meaning, "schema": schema}
         )

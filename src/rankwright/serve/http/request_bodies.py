@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
 from struct import Struct
 from struct import error as struct_error
@@ -12,11 +11,11 @@ import msgspec
 import numpy as np
 
 from rankwright import _native
+from rankwright.base.arrays import checked_features
 from rankwright.base.errors import InputError
-from rankwright.base.wording import brief_list, closest
 from rankwright.data.alignment import columns_by_name
-from rankwright.data.input_arrays import checked_features
 from rankwright.serve.http.exchange import JSON, Decoder, RefusalError
+from rankwright.serve.models.loaded_models import in_model_order, require_names
 from rankwright.serve.protocols import npy
 from rankwright.serve.protocols.messages import AfterAddress, ExplainRequest, RankRequest, ScoreRequest
 
@@ -36,8 +35,6 @@ T = TypeVar("T")
 AFTER = ("model", "version", "top")
 LONG_BODY = 1 << 20  # bytes, decoded in some milliseconds; longer bodies are decoded in a thread
 NO_DOCUMENTS = msgspec.Raw(b"[]")  # for a request whose body is a matrix
-# Up to the next list or object that is not part of a string; without a way back, so that it takes linear time.
-_NEXT_LIST = re.compile(rb'(?:[^"\[{]++|"[^"\\]*+(?:\\.[^"\\]*+)*+")*+[\[{]', re.DOTALL)
 OF_CURL = "application/x-www-form-urlencoded"  # what curl says about the body after -d
 
 
@@ -123,19 +120,6 @@ def _require_ids(request: ScoreRequest | RankRequest | ExplainRequest, n_documen
         raise InputError(f"There are {n_documents} documents but {len(ids)} ids.")
 
 
-def has_more_lists(text: bytes, most: int) -> bool:
-    """Return whether JSON has more than `most` lists and objects."""
-    if text.count(b"[") + text.count(b"{") <= most:
-        return False
-    position = 0
-    for _ in range(most + 1):
-        match = _NEXT_LIST.match(text, position)
-        if match is None:
-            return False
-        position = match.end()
-    return True
-
-
 Row: TypeAlias = list[float | None]
 Record: TypeAlias = dict[str, float | str | None]
 Rows: TypeAlias = list[Row | Record]
@@ -175,34 +159,6 @@ def matrix_of(rows: Floats | Sequence[Row | Record], names: Sequence[str] | None
     return in_model_order(lists_as_matrix(rows), names, model)
 
 
-def in_model_order(X: Floats, names: Sequence[str] | None, model: ServedModel) -> Floats:
-    """Return the columns of a matrix as the model has them: by name if both have names, otherwise by position."""
-    if names is None or model.scorer.feature_names is None:
-        if X.shape[1] != model.scorer.n_features:
-            raise InputError(
-                f"The model {model.source.reference} has {model.scorer.n_features} features, "
-                f"the documents of the request have {X.shape[1]}."
-            )
-        return X
-    if len(names) != X.shape[1]:
-        raise InputError(f"There are {len(names)} feature_names, but documents have {X.shape[1]} features.")
-    position = {name: number for number, name in enumerate(names)}
-    if len(position) < len(names):
-        raise InputError("A name occurs twice in feature_names.")
-    if tuple(names) == model.scorer.feature_names:
-        return X
-    _require_names(position.keys(), model.scorer.feature_names, model)
-    return np.ascontiguousarray(X[:, [position[name] for name in model.scorer.feature_names]])
-
-
-def for_other_model(X: Floats, model: ServedModel, other: ServedModel) -> Floats:
-    """Return a matrix for one model as the matrix for another, whose categories may have other values."""
-    if not model.scorer.categories and not other.scorer.categories:
-        return in_model_order(X, model.scorer.feature_names, other)
-    _require_names(model.columns, other.columns, other)
-    return columns_by_name(_Encoded(X, model, other), other.scorer)
-
-
 def lists_as_matrix(rows: Sequence[Any]) -> Floats:
     """Return lists as a matrix."""
     width = len(rows[0])
@@ -240,7 +196,7 @@ def _of_records(rows: Sequence[Any], names: Sequence[str] | None, model: ServedM
     for number, row in enumerate(rows):
         if not isinstance(row, dict):
             raise InputError(f"Row {number} of features is no object, and the first is; give all in one form.")
-    _require_names({name: None for row in rows for name in row}, model.columns, model)
+    require_names({name: None for row in rows for name in row}, model.columns, model)
     return columns_by_name(_Records(rows, model.columns), model.scorer)
 
 
@@ -262,42 +218,8 @@ class _Records:
         return category.codes([_text(row.get(category.name)) for row in self._rows])
 
 
-class _Encoded:
-    """The matrix for one model as the columns of another."""
-
-    def __init__(self, X: Floats, model: ServedModel, other: ServedModel) -> None:
-        self._X = X
-        self._columns = {name: column for column, name in enumerate(model.names)}
-        self._categories = {category.name: category for category in model.scorer.categories}
-        self.columns = other.columns
-        different = self._categories.keys() ^ {category.name for category in other.scorer.categories}
-        mixed = sorted(different.intersection(other.columns))
-        if mixed:
-            raise InputError(
-                f"{brief_list(map(repr, mixed))} holds categories in one of two models, numbers in the other."
-            )
-
-    def numbers(self, name: str) -> NDArray[Any]:
-        return self._X[:, self._columns[name]]
-
-    def codes(self, category: Category) -> NDArray[np.int64]:
-        own = self._categories[category.name]
-        return own.recoded(own.decoded(self._X[:, [self._columns[name] for name in own.columns]]), category)
-
-
 def _text(value: float | str | None) -> str | None:
     """Return a category as text; 3.0 is "3", as in training."""
     if value is None or isinstance(value, str):
         return value
     return str(int(value)) if value.is_integer() else str(value)
-
-
-def _require_names(given: Any, needed: Sequence[str], model: ServedModel) -> None:
-    absent = [name for name in needed if name not in given]
-    if absent:
-        near = closest(absent[0], [name for name in given if name not in needed])
-        hint = f"; did you mean {near!r}?" if near else "."
-        raise InputError(
-            f"The model {model.source.reference} needs {brief_list(map(repr, absent))}, "
-            f"which the request does not have{hint}"
-        )

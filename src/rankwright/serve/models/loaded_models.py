@@ -6,14 +6,15 @@ import hashlib
 import time
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from rankwright import _native
 from rankwright.base.errors import InputError
 from rankwright.base.files import file_state
-from rankwright.base.wording import brief_list
+from rankwright.base.wording import brief_list, closest
+from rankwright.data.alignment import columns_by_name
 from rankwright.data.categories import source_columns
 from rankwright.interop.loading import load
 from rankwright.serve.http.exchange import RefusalError
@@ -22,8 +23,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
+    from numpy.typing import NDArray
+
     from rankwright.base.arrays import Doubles, Floats
     from rankwright.base.files import FileState
+    from rankwright.data.categories import Category
     from rankwright.models.scorer import Scorer
     from rankwright.serve.settings import ModelSource
 
@@ -174,3 +178,66 @@ def _difference(old: ServedModel, new: ServedModel) -> str:
         f"{word} {brief_list(map(repr, names))}" for word, names in (("with", more), ("without", fewer)) if names
     ]
     return ", ".join(parts) or "the same in another order"
+
+
+def in_model_order(X: Floats, names: Sequence[str] | None, model: ServedModel) -> Floats:
+    """Return the columns of a matrix as the model has them: by name if both have names, otherwise by position."""
+    if names is None or model.scorer.feature_names is None:
+        if X.shape[1] != model.scorer.n_features:
+            raise InputError(
+                f"The model {model.source.reference} has {model.scorer.n_features} features, "
+                f"the documents of the request have {X.shape[1]}."
+            )
+        return X
+    if len(names) != X.shape[1]:
+        raise InputError(f"There are {len(names)} feature_names, but documents have {X.shape[1]} features.")
+    position = {name: number for number, name in enumerate(names)}
+    if len(position) < len(names):
+        raise InputError("A name occurs twice in feature_names.")
+    if tuple(names) == model.scorer.feature_names:
+        return X
+    require_names(position.keys(), model.scorer.feature_names, model)
+    return np.ascontiguousarray(X[:, [position[name] for name in model.scorer.feature_names]])
+
+
+def for_other_model(X: Floats, model: ServedModel, other: ServedModel) -> Floats:
+    """Return a matrix for one model as the matrix for another, whose categories may have other values."""
+    if not model.scorer.categories and not other.scorer.categories:
+        return in_model_order(X, model.scorer.feature_names, other)
+    require_names(model.columns, other.columns, other)
+    return columns_by_name(_Encoded(X, model, other), other.scorer)
+
+
+class _Encoded:
+    """The matrix for one model as the columns of another."""
+
+    def __init__(self, X: Floats, model: ServedModel, other: ServedModel) -> None:
+        self._X = X
+        self._columns = {name: column for column, name in enumerate(model.names)}
+        self._categories = {category.name: category for category in model.scorer.categories}
+        self.columns = other.columns
+        different = self._categories.keys() ^ {category.name for category in other.scorer.categories}
+        mixed = sorted(different.intersection(other.columns))
+        if mixed:
+            raise InputError(
+                f"{brief_list(map(repr, mixed))} holds categories in one of two models, numbers in the other."
+            )
+
+    def numbers(self, name: str) -> NDArray[Any]:
+        return self._X[:, self._columns[name]]
+
+    def codes(self, category: Category) -> NDArray[np.int64]:
+        own = self._categories[category.name]
+        return own.recoded(own.decoded(self._X[:, [self._columns[name] for name in own.columns]]), category)
+
+
+def require_names(given: Any, needed: Sequence[str], model: ServedModel) -> None:
+    """Refuse documents without all columns of a model."""
+    absent = [name for name in needed if name not in given]
+    if absent:
+        near = closest(absent[0], [name for name in given if name not in needed])
+        hint = f"; did you mean {near!r}?" if near else "."
+        raise InputError(
+            f"The model {model.source.reference} needs {brief_list(map(repr, absent))}, "
+            f"which the request does not have{hint}"
+        )

@@ -10,8 +10,7 @@ import numpy as np
 from rankwright.base.errors import InputError
 from rankwright.serve.http import prometheus
 from rankwright.serve.http.logs import log
-from rankwright.serve.http.request_bodies import for_other_model
-from rankwright.serve.models.loaded_models import order_of
+from rankwright.serve.models.loaded_models import for_other_model, order_of
 
 if TYPE_CHECKING:
     from rankwright.base.arrays import Doubles, Floats

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.lib import format as npy
 
+from rankwright.base.arrays import checked_features
 from rankwright.base.errors import InputError
-from rankwright.data.input_arrays import checked_features
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

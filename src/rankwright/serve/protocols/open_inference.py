@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 import numpy as np
 from msgspec import UNSET, Meta, Struct, UnsetType
 
+from rankwright.base.arrays import checked_features
 from rankwright.base.errors import InputError
 from rankwright.base.version import __version__
-from rankwright.data.input_arrays import checked_features
 from rankwright.serve.http import health
 from rankwright.serve.http.exchange import JSON, Decoder, Response
-from rankwright.serve.http.request_bodies import in_model_order, lists_as_matrix, require_type
-from rankwright.serve.models.loaded_models import order_of
+from rankwright.serve.http.request_bodies import lists_as_matrix, require_type
+from rankwright.serve.models.loaded_models import in_model_order, order_of
 from rankwright.serve.protocols.messages import Positive  # noqa: TC001  # msgspec reads annotations
 
 if TYPE_CHECKING:

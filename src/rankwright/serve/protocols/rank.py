@@ -11,9 +11,9 @@ from msgspec import UNSET
 from rankwright.serve.http import prometheus
 from rankwright.serve.http.exchange import Decoder, Response
 from rankwright.serve.http.logs import log
-from rankwright.serve.http.request_bodies import Asked, for_other_model, read_documents, read_json
+from rankwright.serve.http.request_bodies import Asked, read_documents, read_json
 from rankwright.serve.models.interleaving import flip, team_draft
-from rankwright.serve.models.loaded_models import order_of
+from rankwright.serve.models.loaded_models import for_other_model, order_of
 from rankwright.serve.models.shadow_models import compare_with_shadow
 from rankwright.serve.protocols import npy
 from rankwright.serve.protocols.messages import (

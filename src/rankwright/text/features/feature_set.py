@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from rankwright.base.arrays import sealed
 from rankwright.base.errors import InputError
-from rankwright.base.threads import resolve_threads
+from rankwright.base.resources import resolve_threads
 from rankwright.data.dataset import Documents
 from rankwright.text.analyser import positioned_terms
 from rankwright.text.collections.documents import TextDocument
@@ -195,7 +196,7 @@ class FeatureSet:
             Whether candidates without a judgement count as not relevant, with label 0, or are left out.
         """
         return judged_features(
-            self,
+            partial(self.documents, n_jobs=n_jobs),
             index,
             as_queries(queries),
             judgements,

@@ -10,22 +10,20 @@ import numpy as np
 from rankwright.base.errors import InputError, parameter
 from rankwright.base.wording import counted, metric_value
 from rankwright.data.readers.trec import Judgements
-from rankwright.reports.blocks import Text
-from rankwright.reports.result import Result
+from rankwright.reports.result import Result, Text
 from rankwright.text.analyser import terms_of_texts
 from rankwright.text.collections.coverage import known_judgements
 from rankwright.text.collections.queries import Queries
 from rankwright.text.features.candidates import candidates_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from rankwright.text.collections.coverage import JudgementCoverage
     from rankwright.text.features.candidates import CandidatesLike
-    from rankwright.text.features.feature_set import FeatureSet
     from rankwright.text.index.index import Index
     from rankwright.text.retrieval import RetrievalModel
-    from rankwright.text.text_documents import TextRankingData
+    from rankwright.text.text_documents import TextDocuments, TextRankingData
 
 IRRELEVANT, DROP = "irrelevant", "drop"
 
@@ -121,7 +119,7 @@ class _Judged(NamedTuple):
 
 
 def judged_features(
-    features: FeatureSet,
+    compute: Callable[[Index, Queries, CandidatesLike], TextDocuments],
     index: Index,
     queries: Queries,
     judgements: Judgements,
@@ -132,7 +130,7 @@ def judged_features(
     unjudged: str,
     n_jobs: int | None,
 ) -> JudgedFeatures:
-    """Return judged documents with features; see `FeatureSet.judged`."""
+    """Return judged documents with the features that `compute` gives candidates; see `FeatureSet.judged`."""
     if unjudged not in (IRRELEVANT, DROP):
         raise InputError(f"{parameter('unjudged')} must be 'irrelevant' or 'drop', not {unjudged!r}.")
     if not isinstance(judgements, Judgements):
@@ -148,7 +146,7 @@ def judged_features(
         for query, ids in zip(used.ids, lists, strict=True)
     ]
     chosen = {query: judged_query.ids for query, judged_query in zip(used.ids, judged, strict=True)}
-    documents = features.documents(index, used, chosen, n_jobs=n_jobs)
+    documents = compute(index, used, chosen)
     recalls = [
         judged_query.n_relevant_found / judged_query.n_relevant
         for judged_query in judged

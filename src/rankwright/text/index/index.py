@@ -11,7 +11,7 @@ import numpy as np
 
 from rankwright.base.errors import InputError
 from rankwright.base.files import write_whole
-from rankwright.base.threads import resolve_threads
+from rankwright.base.resources import resolve_threads
 from rankwright.reports.result import Result
 from rankwright.text.analyser import Analyser, analyser_from, checked_analyser, state_of, terms_of_texts
 from rankwright.text.index.array_files import ArrayWriter

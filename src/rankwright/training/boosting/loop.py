@@ -11,7 +11,7 @@ import numpy as np
 
 from rankwright.base.errors import InputError
 from rankwright.models.trees import TreeEnsemble
-from rankwright.training.weak_model import WeightedModel
+from rankwright.training.monitor import WeightedModel
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

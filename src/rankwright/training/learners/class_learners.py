@@ -14,7 +14,7 @@ from rankwright.training.learners.signal import Weak
 
 if TYPE_CHECKING:
     from rankwright.base.arrays import Doubles
-    from rankwright.training.binning import BinnedFeatures
+    from rankwright.training.training_set import BinnedFeatures
 
     Workspace = _native.GrowthWorkspace
     Votes = tuple[dict[str, Any], Doubles, Doubles]

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rankwright.base.arrays import Doubles
-    from rankwright.training.sampling import Sample
+    from rankwright.training.learners.tree import Sample
 
 
 class ClassTreeLearner(TreeLearner):

@@ -12,7 +12,7 @@ import numpy as np
 
 from rankwright import _native
 from rankwright.base.errors import InputError
-from rankwright.data.ranking import Ranking
+from rankwright.data.groups import Ranking
 from rankwright.training.learners.signal import Gradients
 
 if TYPE_CHECKING:
@@ -21,8 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rankwright.base.arrays import Doubles
-    from rankwright.training.binning import BinnedFeatures
-    from rankwright.training.training_set import QueryLabels
+    from rankwright.training.training_set import BinnedFeatures, QueryLabels
 
     # How strongly a document with the first label should be ranked above one with the second, lower label.
     Strength: TypeAlias = Callable[[Doubles, Doubles], Doubles]

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rankwright.data.ranking import Ranking
+from rankwright.data.groups import Ranking
 from rankwright.models.feature import FeatureScorer
 from rankwright.models.linear import LinearScorer
-from rankwright.training.binning import MOST_BINS
 from rankwright.training.learners.pair_signal import LabelPairs, count_pairs, equal_strength
 from rankwright.training.learners.signal import Gradients, QueryWeights, Weak
 from rankwright.training.learners.stump import VoteLearner
 from rankwright.training.learners.tree import TreeLearner, TreeLimits, TreeSampling
+from rankwright.training.training_set import MOST_BINS
 
 if TYPE_CHECKING:
     from rankwright.base.arrays import Doubles

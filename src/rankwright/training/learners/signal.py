@@ -12,7 +12,7 @@ from rankwright.base.errors import InputError
 
 if TYPE_CHECKING:
     from rankwright.base.arrays import Doubles
-    from rankwright.training.weak_model import WeakModel
+    from rankwright.training.monitor import WeakModel
 
 Signal = TypeVar("Signal", contravariant=True)
 

@@ -1,8 +1,8 @@
-"""Regression trees as weak learners."""
+"""Regression trees as weak learners, grown on random samples of documents."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -10,14 +10,15 @@ import numpy as np
 from rankwright import _native
 from rankwright.models.trees import TreeEnsemble
 from rankwright.training.learners.signal import Gradients, Weak
-from rankwright.training.sampling import Sample, all_rows, draw_by_size, draw_documents, draw_queries
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from rankwright.base.arrays import Doubles
     from rankwright.data.groups import QueryGroups
-    from rankwright.training.binning import BinnedFeatures
+    from rankwright.training.training_set import BinnedFeatures
 
 # Gradients are rounded to this many levels to choose splits, so that their sums are exact. Fewer lose accuracy.
 LEVELS = 127
@@ -25,6 +26,7 @@ LEVELS = 127
 FINE_LEVELS = 0
 # The ratio of the largest weight to the median one from which a document of median weight has too few levels left.
 WIDE_SPREAD = 16.0
+KNOWN_SIZES = 20_000  # from so many values, evenly spaced, the threshold of `draw_by_size` is estimated
 VANISHING = 1e-30  # a smaller ratio of hessian to gradient is rounding
 
 
@@ -46,6 +48,45 @@ class TreeSampling:
     documents: float
     by: str
     features: float
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """The rows that were drawn, and their weights; without weights each counts 1."""
+
+    rows: NDArray[np.uint32]
+    weights: Doubles = field(default_factory=lambda: np.zeros(0))
+
+
+def all_rows(n_rows: int) -> Sample:
+    """Take every document."""
+    return Sample(np.arange(n_rows, dtype=np.uint32))
+
+
+def draw_documents(n_rows: int, fraction: float, random: np.random.Generator) -> Sample:
+    """Draw single documents with equal probability."""
+    return _take(random.random(n_rows) < fraction)
+
+
+def draw_queries(groups: QueryGroups, fraction: float, random: np.random.Generator) -> Sample:
+    """Draw whole queries with equal probability."""
+    return _take((random.random(len(groups)) < fraction)[groups.query_of_row])
+
+
+def draw_by_size(
+    values: Sequence[Doubles], fraction: float, random: np.random.Generator, *, n_threads: int = 1
+) -> Sample:
+    """Draw documents with probability proportional to the size of their values; weights are the inverse.
+
+    Sums of the values keep their expectations, with the least variance for this number of documents (minimal
+    variance sampling, Ibragimov & Gusev 2019): p = min(1, size / mu), where the size is the square root of the sum
+    of squares over the arrays of values.
+    """
+    n_rows = len(values[0])
+    known = [column[:: max(1, n_rows // KNOWN_SIZES)] for column in values]
+    mu = _threshold(np.linalg.norm(known, axis=0), fraction * len(known[0]))
+    rows, weights = _native.draw_by_size(values, mu, int(random.integers(2**63)), n_threads)
+    return Sample(rows, weights) if len(rows) else all_rows(n_rows)
 
 
 class TreeLearner:
@@ -185,3 +226,25 @@ def levels_for(weights: Doubles | None) -> int:
         return LEVELS
     positive = weights[weights > 0.0]
     return FINE_LEVELS if positive.max() > WIDE_SPREAD * np.median(positive) else LEVELS
+
+
+def _take(drawn: NDArray[np.bool_]) -> Sample:
+    if not drawn.any():
+        drawn = np.ones_like(drawn)  # a round needs at least one document
+    return Sample(np.flatnonzero(drawn).astype(np.uint32))
+
+
+def _threshold(size: Doubles, wanted: float) -> float:
+    """Return mu such that the sum of min(1, size / mu) is `wanted`."""
+    smallest = float(np.finfo(np.float64).tiny)
+    ordered = np.sort(size)
+    below = np.cumsum(ordered)
+    n_above = len(size) - 1 - np.arange(len(size))
+    expected = n_above + below / np.maximum(ordered, smallest)  # the sum for mu = each size; descending
+    first = int(np.searchsorted(-expected, -wanted))  # sizes from this index on have probability 1
+    if first == 0:
+        return smallest
+    lowest_certain = float(ordered[first]) if first < len(size) else np.inf
+    shared, left = float(below[first - 1]), wanted - (len(size) - first)
+    mu = shared / left if shared < left * lowest_certain else lowest_certain  # exceeds it only by rounding
+    return max(mu, smallest)

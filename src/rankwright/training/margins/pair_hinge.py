@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rankwright import _native
-from rankwright.data.ranking import Ranking
+from rankwright.data.groups import Ranking
 from rankwright.training.margins.solvers import Plane, RiskCurve, Solution, cutting_planes, newton_steps
 
 if TYPE_CHECKING:

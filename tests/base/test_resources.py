@@ -4,23 +4,23 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from rankwright.base import threads
+from rankwright.base import resources
 from rankwright.base.errors import InputError
-from rankwright.data.groups import QueryGroups
-from rankwright.data.ranking import Ranking
+from rankwright.base.resources import _container_bytes, _machine_bytes, available_memory
+from rankwright.data.groups import QueryGroups, Ranking
 
 
 @pytest.mark.parametrize("n_jobs", [1, 7, np.int32(7)])
 def test_a_given_number_is_kept(n_jobs):
-    assert threads.resolve_threads(n_jobs) == int(n_jobs)
+    assert resources.resolve_threads(n_jobs) == int(n_jobs)
 
 
 def test_none_and_minus_one_are_all_that_this_process_may_use():
-    assert threads.resolve_threads(-1) == threads.resolve_threads(None) == threads.available_threads()
+    assert resources.resolve_threads(-1) == resources.resolve_threads(None) == resources.available_threads()
 
 
 def test_none_means_what_the_machine_allows():
-    assert threads.resolve_threads(None) == threads.available_threads() >= 1
+    assert resources.resolve_threads(None) == resources.available_threads() >= 1
 
 
 def test_more_than_the_core_ever_starts_is_no_mistake():
@@ -30,7 +30,7 @@ def test_more_than_the_core_ever_starts_is_no_mistake():
 @pytest.mark.parametrize("n_jobs", [0, -2, 2.0, "2", True], ids=repr)
 def test_other_numbers_are_refused(n_jobs):
     with pytest.raises(InputError, match="n_jobs must be None, -1 or a positive integer, not "):
-        threads.resolve_threads(n_jobs)
+        resources.resolve_threads(n_jobs)
 
 
 @pytest.mark.parametrize(
@@ -53,12 +53,12 @@ def test_quota_of_a_container(tmp_path, files, cores):
     for name, text in files.items():
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(text)
-    assert threads._cgroup_cores(tmp_path) == cores
+    assert resources._cgroup_cores(tmp_path) == cores
 
 
 def test_quota_cuts_the_cores(monkeypatch):
-    monkeypatch.setattr(threads, "_cgroup_cores", lambda: 1)
-    assert threads.available_threads.__wrapped__() == 1
+    monkeypatch.setattr(resources, "_cgroup_cores", lambda: 1)
+    assert resources.available_threads.__wrapped__() == 1
 
 
 def rank_many_queries(seed: int, n_jobs: int) -> bytes:
@@ -92,3 +92,35 @@ def test_a_forked_child_has_a_pool_of_its_own():
         assert child.exitcode == 0
     finally:
         child.kill()
+
+
+@pytest.mark.slow
+def test_memory_in_use_is_not_available():
+    before = available_memory()
+    taken = np.ones(1 << 27)  # 1 GiB
+    assert available_memory() < before - taken.nbytes / 2
+
+
+def test_the_available_memory_of_the_machine(tmp_path):
+    (tmp_path / "meminfo").write_text("MemTotal:       1000 kB\nMemFree:  10 kB\nMemAvailable:    300 kB\n")
+    assert _machine_bytes(tmp_path / "meminfo") == 300 * 1024
+    assert _machine_bytes(tmp_path / "none") >= _machine_bytes()
+
+
+@pytest.mark.parametrize(
+    ("files", "expected"),
+    [
+        ({"memory.max": "4096\n", "memory.current": "1000\n"}, 3096),
+        ({"memory.max": "4096\n"}, 4096),
+        ({"memory.max": "4096", "memory.current": "5000"}, 0),
+        ({"memory.max": "9000", "memory.current": "8000", "memory.stat": "anon 1\ninactive_file 500\n"}, 1500),
+        ({"memory.max": "max\n", "memory.current": "1000\n"}, None),
+        ({"memory/memory.limit_in_bytes": "512", "memory/memory.usage_in_bytes": "12"}, 500),
+        ({}, None),
+    ],
+)
+def test_what_is_left_of_the_containers_limit(tmp_path, files, expected):
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+    assert _container_bytes(tmp_path) == expected

@@ -5,11 +5,10 @@ import pyarrow as pa
 import pytest
 import scipy.sparse as sp
 
+from rankwright.base.arrays import checked_features, checked_numbers, feature_names_of
 from rankwright.base.errors import InputError
 from rankwright.data.dataset import RankingData
-from rankwright.data.groups import QueryGroups
-from rankwright.data.input_arrays import checked_features, checked_numbers, feature_names_of
-from rankwright.data.ranking import Ranking
+from rankwright.data.groups import QueryGroups, Ranking
 from rankwright.evaluation.evaluate import evaluate
 
 

@@ -1,8 +1,9 @@
-"""The number of threads that this process may use."""
+"""The threads and the memory that this process may use."""
 
 from __future__ import annotations
 
 import os
+import re
 from contextlib import contextmanager
 from functools import cache
 from operator import index
@@ -14,6 +15,7 @@ from rankwright.base.errors import InputError, parameter
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import SupportsIndex
+
 
 MOST_THREADS = 1024  # more than the native code ever starts
 
@@ -62,3 +64,43 @@ def _cgroup_cores(root: Path = Path("/sys/fs/cgroup")) -> int | None:
         if quota > 0 and period > 0:
             return max(1, quota // period)
     return None
+
+
+# Limit, usage and reclaimable page cache of a container: cgroup version 2, then version 1.
+_CGROUP_FILES = (
+    ("memory.max", "memory.current", "memory.stat", "inactive_file"),
+    ("memory/memory.limit_in_bytes", "memory/memory.usage_in_bytes", "memory/memory.stat", "total_inactive_file"),
+)
+
+
+def available_memory() -> int:
+    """Return the number of bytes that the machine and the container allow to allocate now."""
+    bounds = [_machine_bytes(), _container_bytes()]
+    return min(bound for bound in bounds if bound is not None)
+
+
+def _machine_bytes(meminfo: Path = Path("/proc/meminfo")) -> int:
+    """Return the machine's available memory, or its total memory if the system does not report that."""
+    available = _number_after("MemAvailable:", meminfo)
+    if available is not None:
+        return available * 1024
+    return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+
+
+def _container_bytes(root: Path = Path("/sys/fs/cgroup")) -> int | None:
+    """Return the memory left within the limit of the container (cgroup), or None if there is no limit."""
+    for limit_file, usage_file, statistics, page_cache in _CGROUP_FILES:
+        limit = _number_after("", root / limit_file)
+        if limit is not None:
+            used = _number_after("", root / usage_file) or 0
+            return max(0, limit - used + (_number_after(page_cache, root / statistics) or 0))
+    return None
+
+
+def _number_after(word: str, path: Path) -> int | None:
+    """Return the number after a word at the start of a line, or None if there is no such file or number."""
+    try:
+        match = re.search(rf"^{word}\s*([0-9]+)\b", path.read_text(), flags=re.MULTILINE)
+    except OSError:
+        return None
+    return None if match is None else int(match[1])

@@ -12,7 +12,8 @@ import rankwright as rw
 from rankwright.base.errors import InputError
 from rankwright.data.dataset import RankingData
 from rankwright.models import FeatureScorer
-from rankwright.models.fitted import name_of, scores_by
+from rankwright.models.other_libraries import scores_by
+from rankwright.models.scorer import name_of
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(120, 4)).astype(np.float32)

@@ -1,55 +1,20 @@
-"""Uniform access to scorers, fitted rankers, scikit-learn's wrappers of them and other libraries' models."""
+"""Scores by models of any library: its `predict` gets the features, in the order of its names if it has any."""
 
 from __future__ import annotations
 
 import inspect
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from rankwright.base.errors import InputError
 from rankwright.base.wording import counted
-from rankwright.models.scorer import Scorer
+from rankwright.models.scorer import best_of, scorer_of
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Sequence
+    from collections.abc import Container
 
     from rankwright.data.dataset import Documents
-
-
-class Fitted(Protocol):
-    """A ranker after `fit`."""
-
-    @property
-    def model_(self) -> Scorer:
-        """The scorer it has learned."""
-
-
-def scorer_of(model: Any) -> Scorer | None:
-    """Return a scorer itself, or the scorer of a fitted ranker or search; None for another library's model."""
-    model = best_of(model)
-    scorer = model if isinstance(model, Scorer) else getattr(model, "model_", None)
-    return scorer if isinstance(scorer, Scorer) else None
-
-
-def name_of(model: Any) -> str:
-    """Return a name for a model in a report: its ranker, or its class."""
-    model = best_of(model)
-    ranker = model.about.get("ranker", model.kind) if isinstance(model, Scorer) else type(model).__name__
-    return str(ranker)
-
-
-def checked_scorers(rankers: Sequence[Any]) -> list[Scorer]:
-    """Return the scorers of fitted rankers or scorers, at least one; refuse anything else."""
-    if not len(rankers):
-        raise InputError("There must be at least one scorer to mix.")
-    scorers = []
-    for number, ranker in enumerate(rankers, start=1):
-        scorer = scorer_of(ranker)
-        if scorer is None:
-            raise InputError(f"Ranker {number} must be a fitted ranker or a scorer, not {type(ranker).__name__}.")
-        scorers.append(scorer)
-    return scorers
 
 
 def scores_by(model: Any, data: Documents, *, n_threads: int) -> Any:
@@ -67,11 +32,6 @@ def scores_by(model: Any, data: Documents, *, n_threads: int) -> Any:
         return _one_column(_predicted(best_of(model), data, n_threads))
     except Exception as error:
         raise InputError(str(error) or repr(error)) from error
-
-
-def best_of(model: Any) -> Any:
-    """Return the estimator that a search of scikit-learn found; anything else as it is."""
-    return getattr(model, "best_estimator_", model)
 
 
 def _predicted(model: Any, data: Documents, n_threads: int) -> Any:
