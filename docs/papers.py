@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from rankwright.papers.framework.catalogue import MODULES, find_paper
 from rankwright.papers.framework.reproduce import reproduce
 from rankwright.papers.framework.rows import STATES, Row, table_of
-from rankwright.reports.text import markdown
+from rankwright.reports.blocks import markdown
 
 if TYPE_CHECKING:
     from rankwright.papers.framework.reproduction import Reproduction

@@ -10,29 +10,31 @@
 namespace rankwright {
 namespace {
 
-constexpr double kFar = 40.0;  // exp(-40) does not change a sum that includes 1
+constexpr double kMaxExponent = 40.0;  // closeness below exp(-40), about 4e-18, is taken as 0
 
 struct Document {
     double score, gain;
 };
 
-double value_of(const std::vector<Document>& ranked, double sigma) {
-    std::vector<double> near(ranked.size(), 1.0), gain;  // each document is near itself
-    for (const Document& document : ranked) gain.push_back(document.gain);
+// `ranked`: the documents by descending score.
+double smooth_dcg_of_query(const std::vector<Document>& ranked, double sigma) {
+    // A document's closeness to itself is 1.
+    std::vector<double> total_closeness(ranked.size(), 1.0), weighted_gain;
+    for (const Document& document : ranked) weighted_gain.push_back(document.gain);
     for (std::size_t rank = 0; rank < ranked.size(); ++rank) {
         for (std::size_t other = rank + 1; other < ranked.size(); ++other) {
             const double distance = ranked[rank].score - ranked[other].score;
-            if (distance * distance > kFar * sigma) break;
+            if (distance * distance > kMaxExponent * sigma) break;
             const double closeness = std::exp(-distance * distance / sigma);
-            near[rank] += closeness;
-            near[other] += closeness;
-            gain[rank] += closeness * ranked[other].gain;
-            gain[other] += closeness * ranked[rank].gain;
+            total_closeness[rank] += closeness;
+            total_closeness[other] += closeness;
+            weighted_gain[rank] += closeness * ranked[other].gain;
+            weighted_gain[other] += closeness * ranked[rank].gain;
         }
     }
     double value = 0.0;
     for (std::size_t rank = 0; rank < ranked.size(); ++rank)
-        value += gain[rank] / near[rank] / std::log2(2.0 + static_cast<double>(rank));
+        value += weighted_gain[rank] / total_closeness[rank] / std::log2(2.0 + static_cast<double>(rank));
     return value;
 }
 
@@ -49,7 +51,7 @@ void smooth_dcg(Offsets offsets, Doubles scores, Doubles gains, double sigma, in
         std::sort(ranked.begin(), ranked.end(), [](const Document& a, const Document& b) {
             return std::pair(a.score, a.gain) > std::pair(b.score, b.gain);
         });
-        values[query] = value_of(ranked, sigma);
+        values[query] = smooth_dcg_of_query(ranked, sigma);
     });
 }
 

@@ -10,20 +10,24 @@
 namespace rankwright {
 
 struct GrowthTask {
-    std::span<const double> gradient, hessian;  // one per row: leaf values are sum(gradient) / (sum(hessian) + l2)
-    std::span<const std::uint32_t> sample;      // ascending: rows that splits, or features, are chosen on
-    std::span<const double> sample_weights;     // one per row of the sample; empty: all 1
-    std::span<const std::uint32_t> features;    // ascending: those that may be split on
-    std::span<const std::int8_t> monotone;      // +1, 0 or -1 per feature of the matrix; may be empty
+    // One per row. The gradient is minus the derivative of the loss, so that the value of a leaf is
+    // sum(gradient) / (sum(hessian) + l2).
+    std::span<const double> gradient, hessian;
+    std::span<const std::uint32_t> sample;    // ascending: rows on which splits, or candidate features, are chosen
+    std::span<const double> sample_weights;   // one per row of the sample; empty: all 1
+    std::span<const std::uint32_t> features;  // ascending: those that may be split on
+    std::span<const std::int8_t> monotone;    // +1, 0 or -1 per feature of the matrix; empty: no constraints
 };
 
 // Grows one tree and overwrites outputs[row] with the value of each row's leaf.
 //
 //   gain = GL^2 / (HL + l2) + GR^2 / (HR + l2) - G^2 / (H + l2)
 //
-// Splits are chosen on integers, whose sums are exact; leaf values come from all rows in full precision, summed in
-// runs of rows. So the tree does not depend on n_threads. On a coarse matrix the search has two stages: the sample
-// chooses a few features by their levels, and all rows then choose the split at full resolution.
+// where G and H are the sums of gradient and hessian over the rows of a leaf, GL, HL and GR, HR those of its
+// children. Splits are chosen on integers, whose sums are exact; leaf values come from all rows in full precision,
+// summed over fixed blocks of rows. So the tree does not depend on n_threads. On a coarse matrix the search has
+// two stages: the sample and the coarse levels (see histograms/binning.hpp) give a few candidate features, then
+// the best split is found on all rows and all bins.
 GrownTree grow_tree(const BinnedMatrix& binned, const GrowthTask& task, const GrowthLimits& limits, int n_threads,
                     GrowthWorkspace& workspace, std::span<double> outputs);
 

@@ -48,7 +48,7 @@ from rankwright.papers.framework.rows import (
 )
 from rankwright.papers.framework.sources import COLLECTIONS, divided, find_collections, letor
 from rankwright.papers.framework.systems import BestOf, FittedSystem, OneFeature
-from rankwright.reports.text import markdown
+from rankwright.reports.blocks import markdown
 
 if TYPE_CHECKING:
     from pathlib import Path

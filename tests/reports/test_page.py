@@ -7,10 +7,7 @@ import pytest
 
 from html_page import read_page
 from rankwright.base.errors import InputError, MissingPackageError
-from rankwright.reports.charts import bar_chart
-from rankwright.reports.page import require_packages, write_page
-from rankwright.reports.query_browser import BrowsedQuery, Listed, Moved, QueryBrowser
-from rankwright.reports.result import (
+from rankwright.reports.blocks import (
     Cell,
     Code,
     Column,
@@ -20,11 +17,14 @@ from rankwright.reports.result import (
     Interval,
     Kind,
     Note,
-    Result,
     Section,
     Table,
     Text,
 )
+from rankwright.reports.charts import bar_chart
+from rankwright.reports.page import require_packages, write_page
+from rankwright.reports.query_browser import BrowsedQuery, Listed, Moved, QueryBrowser
+from rankwright.reports.result import Result
 
 HOSTILE = "</script><script>alert(1)</script><!-- <b>\"x\" & 'y'</b>"
 NAN = float("nan")

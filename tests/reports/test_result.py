@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 import pytest
 
-from rankwright.reports.result import Cell, Column, Facts, Interval, Kind, Note, Result, Section, Table
+from rankwright.reports.blocks import Cell, Column, Facts, Interval, Kind, Note, Section, Table
+from rankwright.reports.result import Result
 
 
 @dataclass(frozen=True, repr=False)

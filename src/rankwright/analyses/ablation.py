@@ -20,7 +20,8 @@ from rankwright.metrics.base import mean_over_queries
 from rankwright.metrics.catalogue import find_convention
 from rankwright.models.scorer import name_of
 from rankwright.rankers.catalogue import as_ranker
-from rankwright.reports.result import Column, Figure, Interval, Kind, Result, Table
+from rankwright.reports.blocks import Column, Figure, Interval, Kind, Table
+from rankwright.reports.result import Result
 from rankwright.statistics.paired_tests import compare_values, holm
 
 if TYPE_CHECKING:
@@ -30,8 +31,8 @@ if TYPE_CHECKING:
     from rankwright.data.dataset import RankingData
     from rankwright.metrics.catalogue import MetricLike
     from rankwright.rankers.ranker import Ranker
+    from rankwright.reports.blocks import Block
     from rankwright.reports.charts.chart import Chart
-    from rankwright.reports.result import Block
     from rankwright.statistics.paired_tests import Comparison
 
     Groups = Mapping[str, Sequence[int | str]] | Sequence[int | str]

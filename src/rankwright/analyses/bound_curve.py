@@ -10,13 +10,14 @@ import numpy as np
 from rankwright.base.errors import InputError
 from rankwright.base.wording import counted
 from rankwright.models.scorer import best_of, name_of
-from rankwright.reports.result import Column, Figure, Kind, Result, Table
+from rankwright.reports.blocks import Column, Figure, Kind, Table
+from rankwright.reports.result import Result
 from rankwright.training.history import useful_bounds
 
 if TYPE_CHECKING:
     from rankwright.base.arrays import Doubles
+    from rankwright.reports.blocks import Block
     from rankwright.reports.charts.chart import Chart
-    from rankwright.reports.result import Block
     from rankwright.training.history import History
 
 ROWS = 10

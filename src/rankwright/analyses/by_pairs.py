@@ -12,7 +12,9 @@ from rankwright.base.errors import InputError
 from rankwright.base.wording import counted
 from rankwright.evaluation.evaluate import evaluate, judged_documents, labels_of
 from rankwright.metrics.catalogue import as_metric
-from rankwright.reports.result import Column, Figure, Interval, Kind, Result, Table, plain
+from rankwright.reports.blocks import Column, Figure, Interval, Kind, Table
+from rankwright.reports.plain import plain
+from rankwright.reports.result import Result
 from rankwright.statistics.bootstrap import mean_with_interval
 
 if TYPE_CHECKING:
@@ -26,8 +28,8 @@ if TYPE_CHECKING:
     from rankwright.data.readers.trec import Judgements, Run
     from rankwright.evaluation.evaluate import Predicts
     from rankwright.metrics.catalogue import Convention, MetricLike
+    from rankwright.reports.blocks import Block
     from rankwright.reports.charts.chart import Chart
-    from rankwright.reports.result import Block
 
 GROUPS = 5
 

@@ -16,7 +16,8 @@ from rankwright.metrics.catalogue import as_metric
 from rankwright.models.other_libraries import scores_by
 from rankwright.models.scorer import scorer_of
 from rankwright.rankers.shared.importances import by_name, permutation_drops
-from rankwright.reports.result import Column, Figure, Kind, Result, Table
+from rankwright.reports.blocks import Column, Figure, Kind, Table
+from rankwright.reports.result import Result
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -26,8 +27,8 @@ if TYPE_CHECKING:
     from rankwright.evaluation.evaluate import Predicts
     from rankwright.metrics.catalogue import MetricLike
     from rankwright.rankers.shared.importances import Importances
+    from rankwright.reports.blocks import Block
     from rankwright.reports.charts.chart import Chart
-    from rankwright.reports.result import Block
 
 
 @dataclass(frozen=True, eq=False, repr=False)

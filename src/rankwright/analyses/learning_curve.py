@@ -19,7 +19,9 @@ from rankwright.evaluation.evaluate import checked_metrics
 from rankwright.metrics.catalogue import find_convention
 from rankwright.models.scorer import name_of
 from rankwright.rankers.catalogue import as_ranker
-from rankwright.reports.result import Column, Figure, Interval, Kind, Result, Table, plain
+from rankwright.reports.blocks import Column, Figure, Interval, Kind, Table
+from rankwright.reports.plain import plain
+from rankwright.reports.result import Result
 from rankwright.statistics.bootstrap import mean_with_interval
 
 if TYPE_CHECKING:
@@ -30,8 +32,8 @@ if TYPE_CHECKING:
     from rankwright.crossval.folds import FoldParts, FoldsData
     from rankwright.metrics.catalogue import MetricLike
     from rankwright.rankers.ranker import Ranker
+    from rankwright.reports.blocks import Block
     from rankwright.reports.charts.chart import Chart
-    from rankwright.reports.result import Block
 
 MOST_SIZES = 5
 LEAST_SIZES = 3  # that a curve can be fitted to

@@ -12,7 +12,9 @@ from rankwright.base.wording import counted
 from rankwright.evaluation.evaluate import checked_judged, evaluate
 from rankwright.metrics.base import mean_over_queries
 from rankwright.metrics.catalogue import as_metric
-from rankwright.reports.result import Column, Figure, Interval, Kind, Result, Table, plain
+from rankwright.reports.blocks import Column, Figure, Interval, Kind, Table
+from rankwright.reports.plain import plain
+from rankwright.reports.result import Result
 from rankwright.statistics.bootstrap import mean_with_interval
 
 if TYPE_CHECKING:
@@ -22,8 +24,8 @@ if TYPE_CHECKING:
     from rankwright.data.dataset import RankingData
     from rankwright.metrics.catalogue import Convention, MetricLike
     from rankwright.models.scorer import Fitted, Scorer
+    from rankwright.reports.blocks import Block
     from rankwright.reports.charts.chart import Chart
-    from rankwright.reports.result import Block
 
 
 @dataclass(frozen=True, eq=False)

@@ -23,7 +23,9 @@ from rankwright.evaluation.evaluate import (
     scores_of_judged,
 )
 from rankwright.metrics.base import spell_number
-from rankwright.reports.result import Column, Figure, Interval, Kind, Result, Table, plain
+from rankwright.reports.blocks import Column, Figure, Interval, Kind, Table
+from rankwright.reports.plain import plain
+from rankwright.reports.result import Result
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -34,8 +36,8 @@ if TYPE_CHECKING:
     from rankwright.data.dataset import RankingData
     from rankwright.data.readers.trec import Judgements
     from rankwright.evaluation.evaluate import Predicts
+    from rankwright.reports.blocks import Block
     from rankwright.reports.charts.chart import Chart
-    from rankwright.reports.result import Block
 
 ALL = "all"
 MOST_LABELS = 100

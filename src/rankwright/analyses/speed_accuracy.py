@@ -11,7 +11,9 @@ from rankwright.base.wording import counted, nearest
 from rankwright.evaluation.evaluate import checked_judged, evaluate, named_systems
 from rankwright.evaluation.timing import microseconds_per_document, timing_sample
 from rankwright.metrics.catalogue import as_metric
-from rankwright.reports.result import Column, Figure, Interval, Kind, Result, Table, plain
+from rankwright.reports.blocks import Column, Figure, Interval, Kind, Table
+from rankwright.reports.plain import plain
+from rankwright.reports.result import Result
 from rankwright.statistics.bootstrap import mean_with_interval
 
 if TYPE_CHECKING:
@@ -20,8 +22,8 @@ if TYPE_CHECKING:
     from rankwright.data.dataset import RankingData
     from rankwright.evaluation.evaluate import Predicts
     from rankwright.metrics.catalogue import Convention, MetricLike
+    from rankwright.reports.blocks import Block
     from rankwright.reports.charts.chart import Chart
-    from rankwright.reports.result import Block
 
 LABELS = {"microseconds": "microseconds per document, one thread", "trees": "trees"}
 

@@ -14,15 +14,16 @@ from rankwright.models.class_trees import ExpectedRelevance
 from rankwright.models.scorer import best_of, scorer_of
 from rankwright.models.trees import TreeEnsemble
 from rankwright.models.wrapping import WrappingScorer
-from rankwright.reports.result import Column, Figure, Kind, Result, Table
+from rankwright.reports.blocks import Column, Figure, Kind, Table
+from rankwright.reports.result import Result
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from rankwright.base.arrays import Doubles
     from rankwright.models.scorer import Scorer
+    from rankwright.reports.blocks import Block
     from rankwright.reports.charts.chart import Chart
-    from rankwright.reports.result import Block
 
 PARTS = 5  # of the rounds, one row each in the table
 LABELS = {"weight": "step (weight of the round)", "spread": "standard deviation of what the round adds"}

@@ -16,7 +16,8 @@ from rankwright.auto.mixing import mix
 from rankwright.base.wording import counted, interval, metric_value
 from rankwright.ensembling.weights import best_alone
 from rankwright.metrics.base import mean_over_queries
-from rankwright.reports.result import Cell, Column, Kind, Result, Table
+from rankwright.reports.blocks import Cell, Column, Kind, Table
+from rankwright.reports.result import Result
 from rankwright.statistics.intervals import LEVEL, Rival, interval_of, within_range
 from rankwright.statistics.paired_tests import compare_values
 
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from rankwright.auto.plan import FitPlan, HeldOut
     from rankwright.base.arrays import Doubles
     from rankwright.metrics.base import Metric
-    from rankwright.reports.result import Block
+    from rankwright.reports.blocks import Block
 
     Choose = Callable[[NDArray[np.bool_]], Mix]
 

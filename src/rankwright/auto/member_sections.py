@@ -10,15 +10,15 @@ import numpy as np
 from rankwright.auto.member_analyses import best_member, gains_and_losses, likeness, slices_of, strength
 from rankwright.base.wording import counted, metric_value
 from rankwright.metrics.base import mean_over_queries
-from rankwright.reports.result import Cell, Column, Figure, Figures, Kind, Note, Section, Table
+from rankwright.reports.blocks import Cell, Column, Figure, Figures, Kind, Note, Section, Table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from rankwright.auto.member_analyses import JudgedMember, JudgedQueries
     from rankwright.data.groups import QueryGroups
+    from rankwright.reports.blocks import Block
     from rankwright.reports.charts.chart import Chart
-    from rankwright.reports.result import Block
 
 MOST_QUERIES = 5  # of the greatest gains, and of the greatest losses
 SURE = 4.0  # standard errors that give the strongest tile

@@ -32,7 +32,7 @@ from rankwright.rankers.catalogue import read_ranker
 from rankwright.rankers.parameters.checks import Duration, Flag, ListOf, OneOf, PathText, Real, Value
 from rankwright.rankers.parameters.declaration import MetricParameter, RandomParameters, Spelled, fitted, parameter
 from rankwright.rankers.ranker import Ranker
-from rankwright.reports.result import plain
+from rankwright.reports.plain import plain
 from rankwright.training.training_set import TrainingSet
 
 if TYPE_CHECKING:

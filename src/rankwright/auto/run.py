@@ -19,7 +19,9 @@ from rankwright.auto.member_sections import (
 )
 from rankwright.auto.mixing import standings_of
 from rankwright.base.wording import UNKNOWN, counted, difference, metric_value, microseconds
-from rankwright.reports.result import Column, Figure, Kind, Note, Result, Section, Table, Text, plain
+from rankwright.reports.blocks import Column, Figure, Kind, Note, Section, Table, Text
+from rankwright.reports.plain import plain
+from rankwright.reports.result import Result
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

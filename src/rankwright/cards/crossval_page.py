@@ -13,8 +13,9 @@ from rankwright.cards.held_out_queries import held_out_cards
 from rankwright.crossval.best_feature import BEST_FEATURE, held_out_best_features
 from rankwright.crossval.out_of_fold import HeldOutModels
 from rankwright.models.scorer import scorer_of
+from rankwright.reports.blocks import Text
 from rankwright.reports.page import require_packages, write_page
-from rankwright.reports.result import Result, Text
+from rankwright.reports.result import Result
 
 if TYPE_CHECKING:
     import os

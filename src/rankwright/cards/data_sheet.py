@@ -14,8 +14,9 @@ from rankwright.base.wording import counted, metric_value
 from rankwright.data.groups import Ranking
 from rankwright.metrics.base import Ties, mean_over_queries
 from rankwright.metrics.catalogue import as_metric
+from rankwright.reports.blocks import Column, Facts, Figure, Kind, Note, Table, Text
 from rankwright.reports.charts.bars import bar_chart, grouped_bar_chart
-from rankwright.reports.result import Column, Facts, Figure, Kind, Note, Result, Table, Text
+from rankwright.reports.result import Result
 from rankwright.statistics.paired_tests import compare_values
 
 if TYPE_CHECKING:
@@ -25,8 +26,8 @@ if TYPE_CHECKING:
 
     from rankwright.data.dataset import RankingData
     from rankwright.metrics.catalogue import MetricLike
+    from rankwright.reports.blocks import Block
     from rankwright.reports.charts.chart import Chart
-    from rankwright.reports.result import Block
 
 MOST_BINS = 12
 MOST_LABELS = 20

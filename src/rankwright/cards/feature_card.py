@@ -17,9 +17,10 @@ from rankwright.cards.query_browser import models_of
 from rankwright.crossval.out_of_fold import HeldOutModels
 from rankwright.metrics.catalogue import as_metric
 from rankwright.rankers.shared.importances import by_name, feature_importances, sample_for_importances
+from rankwright.reports.blocks import Figure, Figures, Text
 from rankwright.reports.charts.bars import bar_chart
 from rankwright.reports.charts.lines import line_chart
-from rankwright.reports.result import Figure, Figures, Result, Text
+from rankwright.reports.result import Result
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from rankwright.data.dataset import RankingData
     from rankwright.metrics.catalogue import MetricLike
     from rankwright.models.scorer import Scorer
-    from rankwright.reports.result import Block
+    from rankwright.reports.blocks import Block
 
 MOST_IMPORTANT = 20  # features of the chart
 MOST_CURVES = 6

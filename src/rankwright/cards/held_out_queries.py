@@ -12,7 +12,8 @@ from rankwright.cards.feature_card import FeatureCard
 from rankwright.cards.model_card import ModelCard
 from rankwright.cards.query_browser import QueryCard
 from rankwright.evaluation.evaluate import evaluate
-from rankwright.reports.result import Figure, Note, Result, Section, Text
+from rankwright.reports.blocks import Figure, Note, Section, Text
+from rankwright.reports.result import Result
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

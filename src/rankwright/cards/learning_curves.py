@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rankwright.base.wording import counted
-from rankwright.reports.result import Figure, Note, Result, Section
+from rankwright.reports.blocks import Figure, Note, Section
+from rankwright.reports.result import Result
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

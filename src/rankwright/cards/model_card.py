@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any
 from rankwright.base.wording import counted, metric_value
 from rankwright.models.combination import Combination
 from rankwright.models.wrapping import WrappingScorer
-from rankwright.reports.result import Facts, Note, Result, Text
+from rankwright.reports.blocks import Facts, Note, Text
+from rankwright.reports.result import Result
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from rankwright.models.scorer import Scorer
-    from rankwright.reports.result import Block
+    from rankwright.reports.blocks import Block
 
 # What a scorer is, by its kind; one that wraps another is what the other is.
 KINDS = {

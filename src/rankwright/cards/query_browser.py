@@ -19,8 +19,9 @@ from rankwright.data.readers.trec import Judgements, Run
 from rankwright.evaluation.evaluate import judgements_of
 from rankwright.models.other_libraries import scores_by
 from rankwright.models.scorer import scorer_of
+from rankwright.reports.blocks import Note, Section, Text
 from rankwright.reports.query_browser import BrowsedQuery, Listed, Moved, QueryBrowser
-from rankwright.reports.result import Note, Result, Section, Text
+from rankwright.reports.result import Result
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from rankwright.base.arrays import Doubles
     from rankwright.evaluation.report import Report
     from rankwright.models.scorer import Scorer
-    from rankwright.reports.result import Block
+    from rankwright.reports.blocks import Block
 
 
 MOST_SYSTEMS = 8

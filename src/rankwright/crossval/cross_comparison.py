@@ -11,7 +11,8 @@ from rankwright.base.wording import nearest
 from rankwright.evaluation.compare import compare_report
 from rankwright.evaluation.cutoffs import CutoffCurves, bare_name, by_cutoff
 from rankwright.evaluation.slices import query_columns
-from rankwright.reports.result import Column, Kind, Note, Result, Section, Table
+from rankwright.reports.blocks import Column, Kind, Note, Section, Table
+from rankwright.reports.result import Result
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

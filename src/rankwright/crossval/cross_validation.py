@@ -10,8 +10,10 @@ import numpy as np
 
 from rankwright.base.wording import counted, metric_value, seconds
 from rankwright.evaluation.report import Report
+from rankwright.reports.blocks import Column, Figure, Kind, Note, Section, Table, Text
 from rankwright.reports.charts.rows import interval_chart
-from rankwright.reports.result import Column, Figure, Kind, Note, Result, Section, Table, Text, plain
+from rankwright.reports.plain import plain
+from rankwright.reports.result import Result
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -21,8 +23,8 @@ if TYPE_CHECKING:
     from rankwright.base.arrays import Doubles
     from rankwright.models.scorer import Scorer
     from rankwright.rankers.ranker import Ranker
+    from rankwright.reports.blocks import Block
     from rankwright.reports.charts.chart import Chart
-    from rankwright.reports.result import Block
     from rankwright.tuning.trials import Trial
 
 MOST_TRIALS = 200  # listed

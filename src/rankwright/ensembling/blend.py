@@ -22,7 +22,8 @@ from rankwright.metrics.gain import NDCG
 from rankwright.models.combination import Combination
 from rankwright.models.other_libraries import scores_by
 from rankwright.models.scorer import Scorer, scorer_of
-from rankwright.reports.result import Column, Figure, Kind, Result, Table
+from rankwright.reports.blocks import Column, Figure, Kind, Table
+from rankwright.reports.result import Result
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

@@ -9,7 +9,8 @@ import numpy as np
 
 from rankwright.base.errors import InputError
 from rankwright.base.wording import counted, metric_value
-from rankwright.reports.result import Figure, Result
+from rankwright.reports.blocks import Figure
+from rankwright.reports.result import Result
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

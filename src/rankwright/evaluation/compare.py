@@ -22,7 +22,9 @@ from rankwright.evaluation.compared import (
 from rankwright.evaluation.evaluate import evaluate, judged_documents
 from rankwright.evaluation.slices import FEWEST_QUERIES, divided, query_columns
 from rankwright.metrics.catalogue import as_metric
-from rankwright.reports.result import Note, Result, Section, plain
+from rankwright.reports.blocks import Note, Section
+from rankwright.reports.plain import plain
+from rankwright.reports.result import Result
 from rankwright.statistics.bootstrap import checked_level, mean_intervals
 from rankwright.statistics.paired_tests import TESTS, compare_pairs, corrected_together
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from rankwright.base.wording import counted, metric_value, percent, said_p_value, shown_p_value
 from rankwright.evaluation.slices import DIFFICULTY, FEWEST_QUERIES, MEANINGS
-from rankwright.reports.result import Cell, Column, Figure, Interval, Kind, Note, Section, Table, Text
+from rankwright.reports.blocks import Cell, Column, Figure, Interval, Kind, Note, Section, Table, Text
 from rankwright.statistics.paired_tests import RANDOMISATION, SIGN, TESTS, WILCOXON, T
 
 if TYPE_CHECKING:
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
     from rankwright.base.arrays import Doubles
     from rankwright.evaluation.report import Report
+    from rankwright.reports.blocks import Block
     from rankwright.reports.charts.chart import Chart
-    from rankwright.reports.result import Block
     from rankwright.statistics.paired_tests import PairComparison, PairedTests
 
 

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 from rankwright.base.errors import InputError
 from rankwright.base.wording import metric_value
 from rankwright.metrics.catalogue import as_metric
-from rankwright.reports.result import Column, Figure, Interval, Kind, Note, Result, Section, Table, plain
+from rankwright.reports.blocks import Column, Figure, Interval, Kind, Note, Section, Table
+from rankwright.reports.plain import plain
+from rankwright.reports.result import Result
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -13,7 +13,9 @@ from rankwright.base.wording import counted, metric_value
 from rankwright.data.query_filters import reasons_in_words
 from rankwright.metrics.base import mean_over_queries
 from rankwright.metrics.catalogue import as_metric
-from rankwright.reports.result import Cell, Column, Figure, Kind, Note, Result, Section, Table, plain
+from rankwright.reports.blocks import Cell, Column, Figure, Kind, Note, Section, Table
+from rankwright.reports.plain import plain
+from rankwright.reports.result import Result
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -10,7 +10,8 @@ from rankwright.base.errors import InputError, parameter
 from rankwright.base.wording import metric_value
 from rankwright.evaluation.evaluate import evaluate, named_systems
 from rankwright.models.scorer import scorer_of
-from rankwright.reports.result import Column, Figure, Kind, Note, Result, Section, Table
+from rankwright.reports.blocks import Column, Figure, Kind, Note, Section, Table
+from rankwright.reports.result import Result
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -41,7 +41,7 @@ class RankSVM(MarginLossParameters, SolverParameters, MarginRanker):
     )
     balance: str = parameter(
         OneOf(("queries", "pairs")),
-        "What has the same weight: all 'queries', whatever their number of documents, or all 'pairs'.",
+        "'queries': every query has the same total weight. 'pairs': every pair has the same weight.",
         default="queries",
         search=Choices("queries", "pairs"),
     )

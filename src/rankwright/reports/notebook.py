@@ -6,13 +6,12 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from rankwright.base.errors import InputError, MissingPackageError
-from rankwright.reports.result import Facts, Note, Table, Text
-from rankwright.reports.text import spelled_fact, spelled_row, text_of
+from rankwright.reports.blocks import Facts, Note, Table, Text, spelled_fact, spelled_row, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from rankwright.reports.result import Block, Rendered
+    from rankwright.reports.blocks import Block, Rendered
 
 
 def bundle_of(result: Rendered) -> dict[str, Any]:

@@ -16,10 +16,21 @@ from rankwright.base import wording
 from rankwright.base.errors import MissingPackageError
 from rankwright.base.files import write_whole
 from rankwright.base.version import __version__
+from rankwright.reports.blocks import (
+    Cell,
+    Code,
+    Facts,
+    Figure,
+    Figures,
+    Interval,
+    Kind,
+    Section,
+    Table,
+    spelled_cell,
+    spelled_fact,
+)
 from rankwright.reports.charts.chart import config, library, script_json
 from rankwright.reports.query_browser import QueryBrowser
-from rankwright.reports.result import Cell, Code, Facts, Figure, Figures, Interval, Kind, Section, Table
-from rankwright.reports.text import spelled_cell, spelled_fact
 
 if TYPE_CHECKING:
     import os
@@ -27,7 +38,7 @@ if TYPE_CHECKING:
 
     from jinja2 import Environment
 
-    from rankwright.reports.result import Block, Column, Rendered
+    from rankwright.reports.blocks import Block, Column, Rendered
 
 DASH, MINUS = "\N{EN DASH}", "\N{MINUS SIGN}"
 PACKAGES = {"altair": "altair", "vl_convert": "vl-convert-python", "jinja2": "jinja2"}

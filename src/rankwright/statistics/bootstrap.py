@@ -10,7 +10,7 @@ import numpy as np
 from rankwright.base.errors import InputError, parameter
 from rankwright.base.resources import one_thread_for_libraries
 from rankwright.metrics.base import mean_over_queries
-from rankwright.reports.result import Interval
+from rankwright.reports.blocks import Interval
 from rankwright.statistics.tail_p_values import tail_p_values
 
 if TYPE_CHECKING:

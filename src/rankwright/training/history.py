@@ -9,7 +9,8 @@ import numpy as np
 
 from rankwright.base.errors import InputError
 from rankwright.base.wording import counted, metric_value
-from rankwright.reports.result import Block, Column, Figure, Kind, Note, Result, Table
+from rankwright.reports.blocks import Block, Column, Figure, Kind, Note, Table
+from rankwright.reports.result import Result
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

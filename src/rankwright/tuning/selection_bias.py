@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankwright.base.wording import counted, difference, interval, metric_value, percent, said_p_value
-from rankwright.reports.result import Result, Text
+from rankwright.reports.blocks import Text
+from rankwright.reports.result import Result
 from rankwright.statistics.intervals import LEVEL, Rival, interval_of
 from rankwright.statistics.paired_tests import compare_values
 from rankwright.tuning.trials import COMPLETE

@@ -11,22 +11,12 @@ import numpy as np
 
 from rankwright.base.wording import counted, metric_value, percent, said_p_value
 from rankwright.rankers.parameters.spelling import spelled
+from rankwright.reports.blocks import Column, Facts, Figure, Figures, Kind, Note, Section, Table, Text
 from rankwright.reports.charts.bars import bar_chart
 from rankwright.reports.charts.points import Point, scatter_chart
 from rankwright.reports.charts.rows import interval_chart
-from rankwright.reports.result import (
-    Column,
-    Facts,
-    Figure,
-    Figures,
-    Kind,
-    Note,
-    Result,
-    Section,
-    Table,
-    Text,
-    plain,
-)
+from rankwright.reports.plain import plain
+from rankwright.reports.result import Result
 from rankwright.statistics.intervals import LEVEL
 from rankwright.tuning.optuna_search import ALL_TRIALS
 from rankwright.tuning.optuna_storage import parameter_importances
@@ -39,8 +29,8 @@ if TYPE_CHECKING:
     from optuna.study import Study
 
     from rankwright.rankers.ranker import Ranker
+    from rankwright.reports.blocks import Block
     from rankwright.reports.charts.chart import Chart
-    from rankwright.reports.result import Block
     from rankwright.training.history import Round
     from rankwright.training.training_set import TrainingSet
     from rankwright.tuning.trials import Trial

@@ -11,8 +11,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from rankwright.base.wording import metric_value
-from rankwright.reports.result import Facts, Note, Table, Text, plain
-from rankwright.reports.text import aligned, fact_lines, printable, shown_blocks, table_lines
+from rankwright.reports.blocks import (
+    Facts,
+    Note,
+    Table,
+    Text,
+    aligned,
+    fact_lines,
+    printable,
+    shown_blocks,
+    table_lines,
+)
+from rankwright.reports.plain import plain
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence

@@ -15,7 +15,8 @@ from rankwright.cli.options.faces import integers
 from rankwright.cli.options.shared_options import JSON, JUDGED_DATA, PICTURES, SYSTEM_FILES, check_plot
 from rankwright.cli.options.signatures import Given, options_of
 from rankwright.cli.output.console import note, note_coverage, say, show
-from rankwright.reports.result import Column, Interval, Kind, Result, Table
+from rankwright.reports.blocks import Column, Interval, Kind, Table
+from rankwright.reports.result import Result
 
 
 def evaluate(

@@ -32,7 +32,8 @@ from rankwright.interop.exporters.xgboost import xgboost_json
 from rankwright.models.scorer import scorer_of
 from rankwright.models.state import shown
 from rankwright.models.trees import TreeEnsemble
-from rankwright.reports.result import Result, Text
+from rankwright.reports.blocks import Text
+from rankwright.reports.result import Result
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
     from rankwright.data.dataset import Documents
     from rankwright.models.linear import LinearScorer
     from rankwright.models.scorer import Fitted, Scorer
-    from rankwright.reports.result import Block, Section
+    from rankwright.reports.blocks import Block, Section
 
 Version = tuple[int, int]
 

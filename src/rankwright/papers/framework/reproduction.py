@@ -7,7 +7,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rankwright.papers.framework.rows import TITLES, counts, table_of
-from rankwright.reports.result import Figure, Result, Section, Text, plain
+from rankwright.reports.blocks import Figure, Section, Text
+from rankwright.reports.plain import plain
+from rankwright.reports.result import Result
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -15,7 +17,7 @@ if TYPE_CHECKING:
     from rankwright.papers.framework.experiment import Experiment, Paper
     from rankwright.papers.framework.measurements import Measurements
     from rankwright.papers.framework.rows import Row
-    from rankwright.reports.result import Block
+    from rankwright.reports.blocks import Block
 
 REMARKS = ("what", "state", "remarks")  # long texts, which would leave the other columns of one table no room
 NUMBERS = tuple(title for title in TITLES if title != "remarks")

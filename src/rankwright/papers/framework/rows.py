@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from rankwright.base.wording import measured
-from rankwright.reports.result import Cell, Column, Kind, Table
+from rankwright.reports.blocks import Cell, Column, Kind, Table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -15,7 +15,7 @@ from rankwright.text.collections.queries import Queries
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable
 
-    from rankwright.reports.result import Block, Section
+    from rankwright.reports.blocks import Block, Section
 
 
 class CoverageWarning(UserWarning):

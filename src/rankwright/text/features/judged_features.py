@@ -10,7 +10,8 @@ import numpy as np
 from rankwright.base.errors import InputError, parameter
 from rankwright.base.wording import counted, metric_value
 from rankwright.data.readers.trec import Judgements
-from rankwright.reports.result import Result, Text
+from rankwright.reports.blocks import Text
+from rankwright.reports.result import Result
 from rankwright.text.analyser import terms_of_texts
 from rankwright.text.collections.coverage import known_judgements
 from rankwright.text.collections.queries import Queries

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 from rankwright.base.errors import InputError
 from rankwright.base.wording import listed
-from rankwright.text.logs.responses import LoggedDocuments, number_of, responses_by_query
+from rankwright.text.logs.responses import LoggedDocuments, logged_value, responses_by_query
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -96,7 +96,7 @@ def _features(where: str, hit: Mapping[str, Any], log: str | None) -> dict[str, 
         name = item["name"]
         if name == EXTRA and isinstance(item.get("value"), Mapping):
             continue
-        features[name] = number_of(item.get("value"), f"{where}: the feature {name!r}")
+        features[name] = logged_value(item.get("value"), f"{where}: the feature {name!r}")
     return features
 
 

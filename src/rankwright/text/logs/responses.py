@@ -61,7 +61,9 @@ def responses_by_query(
 
 def _pairs(content: Any, qid: Sequence[object] | None, member: str) -> Iterable[tuple[object, Any]]:
     """Return query ids and responses, whatever holds them."""
-    if isinstance(content, Mapping) and isinstance(content.get("responses"), list):  # of a multi-search
+    if isinstance(content, Mapping) and isinstance(
+        content.get("responses"), list
+    ):  # the response of a multi-search
         content = content["responses"]
     elif isinstance(content, Mapping) and (member in content or "error" in content or _names_query(content)):
         content = [content]
@@ -153,7 +155,7 @@ class LoggedDocuments:
 
 def _labelled(documents: Documents, run: Run, judgements: Judgements, unjudged: float | None) -> RankingData:
     judged = judge(run, judgements, unjudged=0.0 if unjudged is None else unjudged)
-    _warn_of_gaps(judged, judgements, left_out=unjudged is None)
+    _warn_of_unmatched(judged, judgements, left_out=unjudged is None)
     labelled = documents.with_labels(judged.labels)
     if unjudged is not None:
         return labelled
@@ -166,16 +168,16 @@ def _matrix(
     features: list[Mapping[str, float]], names: tuple[str, ...], missing: float | Mapping[str, float]
 ) -> NDArray[np.float32]:
     column = {name: number for number, name in enumerate(names)}
-    values = missing if isinstance(missing, Mapping) else dict.fromkeys(names, missing)
-    X = np.tile(np.array([values.get(name, 0.0) for name in names], dtype=np.float32), (len(features), 1))
+    defaults = missing if isinstance(missing, Mapping) else dict.fromkeys(names, missing)
+    X = np.tile(np.array([defaults.get(name, 0.0) for name in names], dtype=np.float32), (len(features), 1))
     for row, values in enumerate(features):
         for name, value in values.items():
             X[row, column[name]] = value
     return X
 
 
-def _warn_of_gaps(judged: JudgedRun, judgements: Judgements, *, left_out: bool) -> None:
-    """Count in a warning the judgements and documents without a counterpart."""
+def _warn_of_unmatched(judged: JudgedRun, judgements: Judgements, *, left_out: bool) -> None:
+    """Warn how many documents have no judgement, and how many judgements have no document."""
     n_missing = len(judgements) - int(judged.judged.sum())
     n_unjudged = judged.coverage.n_unjudged_documents
     if n_missing or n_unjudged:
@@ -189,8 +191,8 @@ def _warn_of_gaps(judged: JudgedRun, judgements: Judgements, *, left_out: bool) 
         )
 
 
-def number_of(value: object, where: str) -> float:
-    """Return a logged value; null is missing."""
+def logged_value(value: object, where: str) -> float:
+    """Return a logged value as a float, NaN for null."""
     if value is None:
         return math.nan
     if isinstance(value, bool) or not isinstance(value, int | float | str):

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, overload
 
 from rankwright.base.errors import InputError
-from rankwright.text.logs.responses import LoggedDocuments, number_of, responses_by_query
+from rankwright.text.logs.responses import LoggedDocuments, logged_value, responses_by_query
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -110,5 +110,5 @@ def _features(where: str, text: object, field: str, separators: tuple[str, str])
         name, sign, value = part.rpartition(equals)
         if not sign or not name:
             raise InputError(f"{where}: expected name{equals}value, found {part[:60]!r}; pass separators=.")
-        features[name] = number_of(value, f"{where}: the feature {name!r}")
+        features[name] = logged_value(value, f"{where}: the feature {name!r}")
     return features
