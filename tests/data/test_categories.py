@@ -81,7 +81,7 @@ def test_documents_with_any_numbers_in_their_columns_are_recoded():
         (("c", ("a", 3), True), "must have a name"),
         (("c", ("a",), 1), "must have a name"),
         (("c", ("a", "a"), True), "different values"),
-        (("c", (), True), "different values"),
+        (("c", (), True), "has no values"),
     ],
 )
 def test_wrong_categories(arguments, sentence):

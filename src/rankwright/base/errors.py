@@ -1,4 +1,4 @@
-"""Errors that users can act on."""
+"""Errors that users can act on; the command line spells the parameters in them as its options."""
 
 from __future__ import annotations
 
@@ -8,31 +8,34 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-_BEGIN, _END = "\ue000", "\ue001"  # private use: around the name of a parameter in a message
+_BEGIN, _END = "\ue000", "\ue001"  # Unicode private-use characters around a parameter's name
 _PARAMETER = re.compile(f"{_BEGIN}(.*?){_END}")
 
 
 def parameter(name: str) -> str:
-    """Return the name of a parameter for a message; the command line spells it as its option."""
+    """Mark the name of a parameter in a message, so that the command line can show its option instead."""
     return f"{_BEGIN}{name}{_END}"
 
 
 class InputError(ValueError):
     """Input that cannot be used as given; the message says why, in one sentence.
 
-    Names of parameters in the message, marked by `parameter`, are spelled by whoever shows it.
+    It may contain names marked by `parameter`: `str` shows them as they are, the command line shows options.
     """
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({str(self)!r})"
 
     def __str__(self) -> str:
         return self.spelled(lambda name: name)
 
     def spelled(self, spell: Callable[[str], str]) -> str:
-        """Return the message with each name of a parameter spelled by this function."""
+        """Return the message with `spell` applied to each parameter name."""
         return _PARAMETER.sub(lambda match: spell(match[1]), self.marked)
 
     @property
     def marked(self) -> str:
-        """The message with its names of parameters marked, to be a part of another message."""
+        """The message with its marks, for use inside another `InputError`."""
         return super().__str__()
 
 

@@ -38,7 +38,7 @@ def resolve_threads(n_jobs: SupportsIndex | None) -> int:
 @contextmanager
 def one_thread_for_libraries() -> Iterator[None]:
     """Keep numpy's linear algebra to one thread: waking others costs more than it saves on small matrices."""
-    from threadpoolctl import threadpool_limits  # comes with scikit-learn
+    from threadpoolctl import threadpool_limits
 
     with threadpool_limits(1):
         yield

@@ -27,13 +27,13 @@ class Category:
     """How a column of categories becomes numbers.
 
     One-hot: one column `name=value` per value, 1 where the document has the value and 0 elsewhere. Otherwise: one
-    column `name` with the position of the value in `values`. A missing value, and one that is not in `values`, is
-    0 in all columns of a one-hot category and otherwise missing (NaN).
+    column `name` with the position of the value in `values`. Missing and unknown values become 0 in
+    every one-hot column, or NaN in the single column.
 
     Parameters
     ----------
     name
-        The column.
+        The name of the column in the table.
     values
         Its values as text, the most frequent first.
     one_hot
@@ -47,9 +47,13 @@ class Category:
     def __post_init__(self) -> None:
         texts = isinstance(self.values, list | tuple) and all(isinstance(value, str) for value in self.values)
         if not isinstance(self.name, str) or not texts or not isinstance(self.one_hot, bool):
-            raise InputError("A category must have a name, a list of texts as values, and be one-hot or not.")
-        if not self.one_hot <= len(set(self.values)) == len(self.values) <= MOST_VALUES:
+            raise InputError(
+                "A category must have a name, a list of texts as values, and one_hot as True or False."
+            )
+        if len(set(self.values)) < len(self.values) or len(self.values) > MOST_VALUES:
             raise InputError(f"The category {self.name[:60]!r} must have up to {MOST_VALUES:,} different values.")
+        if self.one_hot and not self.values:
+            raise InputError(f"The category {self.name[:60]!r} is one-hot, but has no values.")
         object.__setattr__(self, "values", tuple(self.values))
 
     @classmethod
@@ -71,7 +75,7 @@ class Category:
         return tuple(self.each_column())
 
     def each_column(self) -> Iterator[str]:
-        """Yield the names of the features one by one: all those of a hostile file may not fit in memory."""
+        """Yield the names of the features one by one: a damaged file may declare more than fit in memory."""
         return (f"{self.name}={value}" for value in self.values) if self.one_hot else iter([self.name])
 
     def codes(self, texts: Sequence[str | None]) -> Integers:
@@ -86,7 +90,7 @@ class Category:
         return np.asarray(codes[:, None] == np.arange(len(self.values)), dtype=np.float32)
 
     def decoded(self, columns: NDArray[Any]) -> Integers:
-        """Return the codes of documents with these columns, -1 where they are none of the values."""
+        """Return the codes that `encoded` made these columns of, -1 for missing and unknown values."""
         if self.one_hot:
             return np.where((columns == 1).any(axis=1), (columns == 1).argmax(axis=1), -1)
         known = (columns[:, 0] >= 0) & (columns[:, 0] < len(self.values))  # neither is true of NaN
@@ -94,7 +98,7 @@ class Category:
 
     def recoded(self, codes: Integers, other: Category) -> Integers:
         """Return codes of this category as codes of another category of the same column."""
-        return np.append(other.codes(self.values), -1)[codes]  # -1, the unknown, is the last
+        return np.append(other.codes(self.values), -1)[codes]  # code -1, unknown, indexes the appended -1
 
 
 def checked_categories(categories: Sequence[Category], names: Sequence[str] | None) -> tuple[Category, ...]:

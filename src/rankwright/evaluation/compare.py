@@ -149,20 +149,21 @@ class SystemComparison(Result):
         """Return the difference of each system from the baseline or, without any, from the best one."""
         return self.by(metric).differences_chart()
 
-    def slices_chart(self, slicing: Slicing, metric: MetricLike | None = None) -> Chart:
+    def slices_chart(self, slicing: Slicing) -> Chart:
         """Return the means of the best systems on slices of the queries."""
         from rankwright.reports.charts.bars import grouped_bar_chart
 
-        name, systems = self._name(metric), self.by(metric).ranked()[:MOST_BARS]
+        metric = slicing.slices[0].compared.metric
+        systems = self.by(metric).ranked()[:MOST_BARS]
         parts = {part.name: part.compared for part in slicing.slices}
-        described = f"Mean {name} of {', '.join(systems)} on {counted(len(parts), 'slice')} of the queries"
+        described = f"Mean {metric} of {', '.join(systems)} on {counted(len(parts), 'slice')} of the queries"
         return grouped_bar_chart(
             {part: {system: compared.mean(system) for system in systems} for part, compared in parts.items()},
-            name,
+            metric,
             description=f"{described}, by {slicing.meaning}.",
             x_label=slicing.meaning,
             intervals={
-                part: {name: compared.interval(name) for name in systems} for part, compared in parts.items()
+                part: {system: compared.interval(system) for system in systems} for part, compared in parts.items()
             },
         )
 

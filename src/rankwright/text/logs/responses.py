@@ -61,9 +61,7 @@ def responses_by_query(
 
 def _pairs(content: Any, qid: Sequence[object] | None, member: str) -> Iterable[tuple[object, Any]]:
     """Return query ids and responses, whatever holds them."""
-    if isinstance(content, Mapping) and isinstance(
-        content.get("responses"), list
-    ):  # the response of a multi-search
+    if isinstance(content, Mapping) and isinstance(content.get("responses"), list):  # a multi-search
         content = content["responses"]
     elif isinstance(content, Mapping) and (member in content or "error" in content or _names_query(content)):
         content = [content]
