@@ -125,7 +125,7 @@ class Ablation(Result):
 
     def chart(self) -> Chart:
         """Return a dot and its interval per feature: how far the metric is from that of all features."""
-        from rankwright.reports.charts.rows import interval_chart
+        from rankwright.reports.charts.bars import interval_chart
 
         verb = "with it alone" if self.how == "only" else "without it"
         return interval_chart(

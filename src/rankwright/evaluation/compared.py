@@ -118,7 +118,7 @@ class Compared:
 
     def chart(self) -> Chart:
         """Return the means of all systems with their intervals, best first."""
-        from rankwright.reports.charts.rows import described, interval_chart
+        from rankwright.reports.charts.bars import described, interval_chart
 
         rows = [(system, self.mean(system), *self.interval(system)) for system in self.ranked()]
         over = f"{percent(self.level)} interval over {counted(self.n_queries, 'query')}"
@@ -127,7 +127,7 @@ class Compared:
 
     def differences_chart(self) -> Chart:
         """Return the difference of each system from the baseline or, without any, from the best one."""
-        from rankwright.reports.charts.rows import described, interval_chart
+        from rankwright.reports.charts.bars import described, interval_chart
 
         rows = [(pair.system, pair.difference, *pair.interval) for pair in self.against_reference()]
         label = f"difference in {self.metric} from {self.reference}"

@@ -153,7 +153,7 @@ class Report(Result):
 
     def chart(self, metric: MetricLike | None = None) -> Chart:
         """Return the means of all systems with their intervals, best first; by default of the first metric."""
-        from rankwright.reports.charts.rows import described, interval_chart
+        from rankwright.reports.charts.bars import described, interval_chart
 
         name = self._metric_name(metric)
         rows = [(system, self.mean(system, name), *self.interval(system, name)) for system in self.systems]

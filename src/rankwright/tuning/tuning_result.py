@@ -12,9 +12,8 @@ import numpy as np
 from rankwright.base.wording import counted, metric_value, percent, said_p_value
 from rankwright.rankers.parameters.spelling import spelled
 from rankwright.reports.blocks import Column, Facts, Figure, Figures, Kind, Note, Section, Table, Text
-from rankwright.reports.charts.bars import bar_chart
+from rankwright.reports.charts.bars import bar_chart, interval_chart
 from rankwright.reports.charts.points import Point, scatter_chart
-from rankwright.reports.charts.rows import interval_chart
 from rankwright.reports.plain import plain
 from rankwright.reports.result import Result
 from rankwright.statistics.intervals import LEVEL

@@ -19,7 +19,7 @@ from rankwright.papers.framework.sources import letor
 from rankwright.papers.framework.systems import FittedSystem
 from rankwright.rankers.adaboost_mh import AdaBoostMH
 from rankwright.rankers.calibrated_adaboost import CalibratedAdaBoost
-from rankwright.reports.charts.rows import tile_chart
+from rankwright.reports.charts.bars import tile_chart
 from rankwright.statistics.paired_tests import compare_values
 from rankwright.training.calibration.calibrations import CLASS_PROBABILITY
 

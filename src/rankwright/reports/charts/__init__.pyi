@@ -1,11 +1,11 @@
 from .bars import bar_chart as bar_chart
 from .bars import difference_chart as difference_chart
 from .bars import grouped_bar_chart as grouped_bar_chart
+from .bars import interval_chart as interval_chart
+from .bars import tile_chart as tile_chart
 from .chart import Chart as Chart
 from .chart import config as config
 from .chart import require_drawing as require_drawing
 from .lines import line_chart as line_chart
 from .points import Point as Point
 from .points import scatter_chart as scatter_chart
-from .rows import interval_chart as interval_chart
-from .rows import tile_chart as tile_chart
