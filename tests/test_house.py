@@ -41,7 +41,7 @@ def test_functions_fit_a_screen():
 
 def test_there_is_one_boosting_loop():
     loops = [_name(path) for path, text in MODULES.items() for _ in re.findall(r"\bin range\(rounds\)", text)]
-    assert loops == ["src/rankwright/training/boosting/loop.py"]
+    assert loops == ["src/rankwright/training/boosting_loop.py"]
 
 
 def test_one_sort_decides_ties():
@@ -61,7 +61,29 @@ def test_property_tests_follow_the_profile():
     assert fixed == [], "say @examples(n) of tests/properties.py, which every profile scales"
 
 
-SUBJECTS: set[str] = set()  # of tests that are about several modules
+SUBJECTS = {  # of tests that are about several modules
+    "tests/auto/test_options.py",
+    "tests/data/readers/test_formats.py",
+    "tests/evaluation/test_report_charts.py",
+    "tests/interop/test_categories.py",
+    "tests/metrics/test_definitions.py",
+    "tests/metrics/test_golden.py",
+    "tests/models/test_artefacts.py",
+    "tests/models/test_contributions.py",
+    "tests/models/test_deployed.py",
+    "tests/models/test_hostile_files.py",
+    "tests/models/test_kinds.py",
+    "tests/papers/test_pages.py",
+    "tests/papers/test_xu.py",
+    "tests/rankers/sklearn/test_sklearn.py",
+    "tests/rankers/test_as_printed.py",
+    "tests/rankers/test_every_ranker.py",
+    "tests/rankers/test_lambdas_as_printed.py",
+    "tests/rankers/test_networks.py",
+    "tests/reports/charts/test_kinds.py",
+    "tests/reports/test_every_result.py",
+    "tests/reports/test_wording_rule.py",
+}
 UNNAMED = {"one", "found", "place"}  # words that do not say what a variable holds
 MOST_FILES_OF_A_ROOM = 24
 

@@ -11,9 +11,9 @@ from rankwright.base.errors import InputError
 from rankwright.evaluation.evaluate import named_systems
 from rankwright.models.calibrated import Calibrated
 from rankwright.models.class_trees import ExpectedRelevance
+from rankwright.models.nested_scorers import WrappingScorer
 from rankwright.models.scorer import best_of, scorer_of
 from rankwright.models.trees import TreeEnsemble
-from rankwright.models.wrapping import WrappingScorer
 from rankwright.reports.blocks import Column, Figure, Kind, Table
 from rankwright.reports.result import Result
 

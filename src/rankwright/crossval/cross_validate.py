@@ -11,8 +11,8 @@ import numpy as np
 
 from rankwright.base.errors import InputError
 from rankwright.base.wording import nearest
-from rankwright.crossval.cross_comparison import CrossComparison
-from rankwright.crossval.cross_validation import CrossValidation, FoldResult
+from rankwright.crossval.cross_comparison_result import CrossComparison
+from rankwright.crossval.cross_validation_result import CrossValidation, FoldResult
 from rankwright.crossval.fold_fits import FoldFitter
 from rankwright.crossval.folds import Folds
 from rankwright.crossval.splits import SplitOptions

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from rankwright.base.arrays import Doubles, Floats, Integers
     from rankwright.data.categories import Category
-    from rankwright.data.columns import Columns
+    from rankwright.data.column_roles import Columns
 
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)

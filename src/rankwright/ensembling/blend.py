@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from rankwright.base.arrays import Doubles
     from rankwright.metrics.base import Metric
-    from rankwright.models.state import JSON
+    from rankwright.models.serialisation import JSON
     from rankwright.reports.charts.chart import Chart
 
 FORMS = {"convex": (0.0, 1.0), "sum": (0.0, np.inf)}

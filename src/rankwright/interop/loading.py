@@ -26,7 +26,7 @@ from rankwright.interop.importers.ranklib import scorer_from_ranklib
 from rankwright.interop.importers.ubjson import is_ubjson
 from rankwright.interop.importers.xgboost import scorer_from_xgboost
 from rankwright.models import model_file
-from rankwright.models.state import checked_n_features
+from rankwright.models.serialisation import checked_n_features
 
 if TYPE_CHECKING:
     import os

@@ -14,8 +14,8 @@ from rankwright.base.errors import InputError
 from rankwright.base.resources import resolve_threads
 from rankwright.data.dataset import checked_labels, labels_of
 from rankwright.data.groups import QueryGroups, Ranking
-from rankwright.metrics.closed_forms import LABELS_AT_ONCE, values_of
-from rankwright.metrics.custom import TriedSwaps, custom_lambda_kernel, custom_sweep_kernel
+from rankwright.metrics.custom_closed_forms import LABELS_AT_ONCE, values_of
+from rankwright.metrics.custom_gradients import TriedSwaps, custom_lambda_kernel, custom_sweep_kernel
 from rankwright.metrics.lambdas import own_lambda_kernel
 from rankwright.metrics.tied_orders import expected_value
 

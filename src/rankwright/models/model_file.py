@@ -32,7 +32,7 @@ from rankwright.base.errors import InputError
 from rankwright.base.files import write_whole
 from rankwright.data.categories import Category
 from rankwright.models.scorer import Scorer, scorer_class, scorer_of
-from rankwright.models.state import State, shown
+from rankwright.models.serialisation import State, shown
 
 if TYPE_CHECKING:
     import os

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from rankwright.base.errors import InputError, MissingPackageError
 from rankwright.base.resources import resolve_threads
-from rankwright.data.columns import DOCUMENT, LABEL, QUERY, SCORE
+from rankwright.data.column_roles import DOCUMENT, LABEL, QUERY, SCORE
 from rankwright.data.dataset import Documents, RankingData
 from rankwright.data.groups import Ranking, checked_scores
 from rankwright.models.other_libraries import scores_by

@@ -20,7 +20,7 @@ from rankwright.data.alignment import aligned, frame_by_name, require_same_numbe
 from rankwright.data.categories import checked_categories
 from rankwright.data.dataset import Documents
 from rankwright.data.groups import QueryGroups, Ranking, checked_query_ids
-from rankwright.models.state import Saved, State, checked_about, checked_n_features, shown
+from rankwright.models.serialisation import Saved, State, checked_about, checked_n_features, shown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from rankwright.base.arrays import Doubles, Floats, Integers
     from rankwright.data.categories import Category
-    from rankwright.models.state import JSON
+    from rankwright.models.serialisation import JSON
 
 MOST_SHOWN = 300  # of a fact on a card; a file may claim anything
 

@@ -16,7 +16,7 @@ from rankwright.rankers.parameters.checks import Integer, OneOf
 from rankwright.rankers.parameters.declaration import ClassBoostingParameters, StoppingParameters, parameter
 from rankwright.rankers.parameters.search_space import Choices, Range
 from rankwright.rankers.ranker import Ranker
-from rankwright.training.boosting.loop import boost
+from rankwright.training.boosting_loop import boost
 from rankwright.training.learners.class_learners import ClassLearner, ClassWeights, DecisionProduct, HammingTree
 from rankwright.training.learners.signal import SMALLEST_ERROR, half_log_odds
 

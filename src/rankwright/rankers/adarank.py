@@ -25,7 +25,7 @@ from rankwright.rankers.parameters.declaration import (
 )
 from rankwright.rankers.parameters.search_space import Choices
 from rankwright.rankers.ranker import Ranker, require_metric_range
-from rankwright.training.boosting.loop import boost, weighted_trees
+from rankwright.training.boosting_loop import boost, weighted_trees
 from rankwright.training.learners.query_learners import BestFeature, DrawnTrees, DrawnVotes, LeastLossFeature
 from rankwright.training.learners.signal import QueryWeights, WeakLearner
 from rankwright.training.training_set import QueryLabels, TrainingSet

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from rankwright.base.arrays import Doubles
     from rankwright.metrics.base import Metric
-    from rankwright.training.boosting.loop import Rule
+    from rankwright.training.boosting_loop import Rule
     from rankwright.training.fit_task import FitTask
     from rankwright.training.monitor import Monitor, WeightedModel
 

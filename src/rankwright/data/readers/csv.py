@@ -11,7 +11,7 @@ import numpy as np
 from rankwright import _native
 from rankwright._native import CsvFault
 from rankwright.base.errors import InputError
-from rankwright.data.columns import DOCUMENT, LABEL, QUERY, ColumnOptions, Roles, matching
+from rankwright.data.column_roles import DOCUMENT, LABEL, QUERY, ColumnOptions, Roles, matching
 from rankwright.data.readers.text_files import (
     MAX_LINE_BYTES,
     QueryColumn,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Unpack, overload
 import numpy as np
 
 from rankwright.base.errors import InputError
-from rankwright.data.columns import LABEL, QUERY, ColumnOptions, Roles
+from rankwright.data.column_roles import LABEL, QUERY, ColumnOptions, Roles
 from rankwright.data.tables import NUMBERS, documents_of, warned
 
 if TYPE_CHECKING:

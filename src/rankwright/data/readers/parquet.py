@@ -6,7 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Unpack, overload
 
 from rankwright.base.errors import InputError, MissingPackageError
-from rankwright.data.columns import LABEL, QUERY, ColumnOptions, Roles
+from rankwright.data.column_roles import LABEL, QUERY, ColumnOptions, Roles
 from rankwright.data.readers.frames import columns_of
 from rankwright.data.tables import documents_of, first_line, naming, warned
 

@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, overload
 
 from rankwright.base.errors import InputError
-from rankwright.text.logs.responses import LoggedDocuments, logged_value, responses_by_query
+from rankwright.text.feature_logs.responses import LoggedDocuments, logged_value, responses_by_query
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rankwright.data.dataset import Documents, RankingData
     from rankwright.data.readers.trec import Judgements
-    from rankwright.text.logs.responses import Responses
+    from rankwright.text.feature_logs.responses import Responses
 
 SEPARATORS = ("=", ",")  # Solr's: csvKeyValueDelimiter and csvFeatureSeparator
 

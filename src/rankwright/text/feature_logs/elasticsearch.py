@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any, overload
 
 from rankwright.base.errors import InputError
 from rankwright.base.wording import listed
-from rankwright.text.logs.responses import LoggedDocuments, logged_value, responses_by_query
+from rankwright.text.feature_logs.responses import LoggedDocuments, logged_value, responses_by_query
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rankwright.data.dataset import Documents, RankingData
     from rankwright.data.readers.trec import Judgements
-    from rankwright.text.logs.responses import Responses
+    from rankwright.text.feature_logs.responses import Responses
 
 EXTRA = "extra_logging"  # what a script logged besides its value: no feature
 
