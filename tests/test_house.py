@@ -93,7 +93,7 @@ MOST_FILES_OF_A_ROOM = 24
 def test_public_class_names_are_unique():
     places = {}
     for path, text in MODULES.items():
-        for node in ast.parse(text).body:
+        for node in ast.walk(ast.parse(text)):
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                 places.setdefault(node.name, []).append(_name(path))
     assert {name: paths for name, paths in places.items() if len(paths) > 1} == {}

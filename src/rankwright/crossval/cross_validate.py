@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
     Rankers = Mapping[str, Ranker | str] | list[Ranker] | list[str] | tuple[Ranker | str, ...]
 
-    class Options(TypedDict, total=False):
+    class CrossValidateOptions(TypedDict, total=False):
         """The options of `cross_validate`, for its two types of results."""
 
         folds: int
@@ -60,11 +60,15 @@ DEFAULTS = "defaults"  # name of the protocol without tuning
 
 
 @overload
-def cross_validate(ranker: Ranker | str, data: FoldsData, **options: Unpack[Options]) -> CrossValidation: ...
+def cross_validate(
+    ranker: Ranker | str, data: FoldsData, **options: Unpack[CrossValidateOptions]
+) -> CrossValidation: ...
 
 
 @overload
-def cross_validate(ranker: Rankers, data: FoldsData, **options: Unpack[Options]) -> CrossComparison: ...
+def cross_validate(
+    ranker: Rankers, data: FoldsData, **options: Unpack[CrossValidateOptions]
+) -> CrossComparison: ...
 
 
 def cross_validate(

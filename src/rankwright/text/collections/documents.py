@@ -16,7 +16,7 @@ from rankwright.text.collections.formats.recognition import (
     format_of_file,
     format_of_files,
 )
-from rankwright.text.collections.formats.records import Options, Record, checked_encoding
+from rankwright.text.collections.formats.records import ReaderOptions, Record, checked_encoding
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -124,7 +124,7 @@ def read_documents(
     files, folder = _files(path)
     name = _format_of(files, folder, format)
     kind = DOCUMENT_FORMATS[name]
-    options = Options(checked_encoding(encoding), id, folder)
+    options = ReaderOptions(checked_encoding(encoding), id, folder)
 
     def records() -> Iterator[Record]:
         for file in files:

@@ -18,7 +18,7 @@ from rankwright.text.collections.formats.recognition import (
     first_bytes,
     format_of_file,
 )
-from rankwright.text.collections.formats.records import Options, Record, checked_encoding
+from rankwright.text.collections.formats.records import ReaderOptions, Record, checked_encoding
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -128,7 +128,7 @@ def read_queries(
     """
     if ids not in ("file", "place"):
         raise InputError(f"ids must be 'file' or 'place', not {ids!r}.")
-    records, own_ids, own_texts = _records(path, format, Options(checked_encoding(encoding), id))
+    records, own_ids, own_texts = _records(path, format, ReaderOptions(checked_encoding(encoding), id))
     names = own_ids if id is None else (id,)
     texts: dict[str, str] = {}
     for number, record in enumerate(records, start=1):
@@ -140,7 +140,7 @@ def read_queries(
 
 
 def _records(
-    path: str | PathLike[str], name: str | None, options: Options
+    path: str | PathLike[str], name: str | None, options: ReaderOptions
 ) -> tuple[Iterator[Record], tuple[str, ...], tuple[str, ...]]:
     """Return the queries of a file as records, and the names of the fields that may hold ids and texts."""
     if isinstance(path, str) and irds.is_name(path):
