@@ -1,12 +1,12 @@
 """Learned rankers and tuned BM25 on Cranfield, over five folds of its 225 queries, and the time of a search.
 
 `python -m benchmarks.cranfield --data FOLDER` takes the folder with cran.all.1400, cran.qry and cranqrel. With
-`--page docs/search.md` the tables are written into that page; `--work FOLDER` keeps the scores, so that a run that
-was interrupted goes on.
+`--page docs/search.md` the tables are written into that page; `--work FOLDER` caches the scores, so that an
+interrupted run resumes.
 
 The test documents of a query are the first 200 that BM25 finds, and all judged ones. Rankers learn from the first
-200 alone: of the judged documents that are not found, nearly all are relevant, so that a ranker that saw them
-would learn that a low score of BM25 is a sign of relevance. `LEAKING` shows what that is worth.
+200 alone: of the judged documents that are not retrieved, nearly all are relevant, so that a ranker that saw them
+would learn that a low score of BM25 is a sign of relevance. `LEAKING` shows how misleading that would be.
 
 `--divisions N` adds a table of N other divisions of the queries into folds: what a single division decides by
 chance.
@@ -133,7 +133,7 @@ class Outcome(NamedTuple):
 
 
 class Fold(NamedTuple):
-    """Documents to learn from, without and with judged ones that are not found, and those to test on."""
+    """Documents to learn from, without and with judged ones that are not retrieved, and those to test on."""
 
     number: int
     train: RankingData

@@ -1,10 +1,10 @@
-"""How honest AutoRanker's estimate is: compared with the value on fresh queries, over many generated collections.
+"""Bias and coverage of AutoRanker's estimate: the value on fresh queries of many generated collections beside it.
 
 `python -m benchmarks.estimates --collections 200` draws collections of 60, 150 and 400 judged queries in turn,
 from linear, quadratic and cubic functions with some random labels, and measures each model on 5,000 fresh queries
 of the same kind. The bias is the mean of estimate minus value; the interval should cover the value 95 times in
 100. The portfolio has four rankers, so that 200 collections take minutes and not hours; `--portfolio built-in`
-measures the built-in one. Results are kept in `--cache FILE`, so that a run may be continued.
+measures the built-in one. Results are kept in `--cache FILE`, so that a run can resume.
 """
 
 from __future__ import annotations

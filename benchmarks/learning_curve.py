@@ -1,4 +1,4 @@
-"""How often the intervals of `rw.analyses.learning_curve` hold the truth: `python -m benchmarks.learning_curve`.
+"""Coverage of the intervals of `rw.analyses.learning_curve`: `python -m benchmarks.learning_curve`.
 
 Values are simulated, so that the true curve is known: each test query has its own difficulty, each training query
 its own merit, and each value some noise. The seeds and curves were not used to choose the rule.

@@ -1,8 +1,8 @@
-"""How far `rw.compare` can be trusted: coverage of its intervals, false alarms and power of its tests.
+"""Coverage of the intervals of `rw.compare`, and false positives and power of its tests.
 
 `python -m benchmarks.significance` draws values of queries from distributions like those of real metrics, many
 times, and counts. An interval of 95 % should cover the true mean 95 times in 100. Two systems without a difference
-should be called different 5 times in 100. A difference of the size `detectable` should be found 80 times in 100.
+should be called different 5 times in 100. A difference of the size `detectable` should show 80 times in 100.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 `python -m benchmarks.tuning OHSUMED --cache tuning.json` chooses a setting on the training and validation queries
 of each fold, out of fold: the ranker's own setting, the best of its grid, and the best of a search. Each is fitted
 on these queries with its best number of rounds and measured once on the test part; nothing is chosen there.
-Results are kept in `--cache FILE`, and the trials of a search beside it, so that a run may be continued.
+Results are kept in `--cache FILE`, and the trials of a search beside it, so that a run can resume.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def main() -> None:
 
 
 def measured(path: Path, way: str, ranker: str, trials: int, storage: Path) -> dict[str, Any]:
-    """Return the test value of the setting chosen in one way, its value out of fold, and that without luck."""
+    """Return the test value of the setting chosen in one way, its value out of fold, and the corrected value."""
     train, valid, test = read_fold(path)
     started = time.perf_counter()
     how: dict[str, Any] = {
@@ -73,7 +73,7 @@ def _show(way: str, results: list[dict[str, Any]]) -> None:
     seconds = sum(one["seconds"] for one in results)
     print(
         f"{way:<8} {len(results)} folds: test {means['test']:.4f}; out of fold {means['chosen']:.4f}, "
-        f"without luck {means['corrected']:.4f}; {seconds:.0f} s"
+        f"corrected {means['corrected']:.4f}; {seconds:.0f} s"
     )
 
 

@@ -67,14 +67,14 @@ def _public(module: Any) -> Iterator[tuple[str, Any]]:
 def _entry(name: str, value: Any) -> Iterator[str]:
     yield f"### {name}\n"
     if not inspect.isclass(value):
-        yield f"```python\n{name}{_signature(value)}\n```\n"
+        yield f"```\n{name}{_signature(value)}\n```\n"
     summary, *sections = SECTION.split(inspect.getdoc(value) or "")
     yield f"{summary.strip()}\n"
     for title, text in zip(sections[::2], sections[1::2], strict=True):
         if title == "Parameters":
             yield "\n".join(_parameters(text)) + "\n"
         elif title == "Examples":
-            yield f"```python\n{_code(text)}\n```\n"
+            yield f"```\n{_code(text)}\n```\n"
     if inspect.isclass(value):
         methods = [*_methods(value)]
         if methods:
@@ -86,7 +86,7 @@ def _signature(function: Any) -> str:
     signature = inspect.signature(function)
     bare = [parameter.replace(annotation=inspect.Parameter.empty) for parameter in signature.parameters.values()]
     spelled = str(signature.replace(parameters=bare, return_annotation=inspect.Signature.empty))
-    return re.sub(r"<[^<>]*>", "...", spelled)  # functions and other objects have no short spelling
+    return re.sub(r"<(?:[^<>]|<[^<>]*>)*>", "...", spelled)  # functions and other objects have no short spelling
 
 
 def _parameters(text: str) -> Iterator[str]:

@@ -18,8 +18,8 @@ from typer.main import get_command
 import rankwright as rw
 from rankwright.cli.app import app
 from rankwright.rankers.catalogue import known_rankers
+from rankwright.rankers.parameters.aliases import TABLE, Argument, OtherName
 from rankwright.rankers.parameters.declaration import describe, written
-from rankwright.rankers.parameters.other_names import TABLE, Argument, OtherName
 from rankwright.text.features.definitions import FEATURES
 
 if TYPE_CHECKING:

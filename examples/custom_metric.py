@@ -1,4 +1,4 @@
-"""Train for a metric of your own: a function of the labels in ranked order."""
+"""Train for a custom metric: a function of the labels in ranked order."""
 
 from pathlib import Path
 

@@ -7,6 +7,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 MODULES = {path: path.read_text() for path in sorted((ROOT / "src").rglob("*.py"))}
+EXAMPLES = re.compile(r'\n\n *Examples\n *--------\n(?:(?! *""").*\n)*(?= *""")')
+SHORT = {path: EXAMPLES.sub("\n", text) for path, text in MODULES.items()}  # examples do not make a file long
 KERNELS = {path: path.read_text() for path in sorted((ROOT / "native").rglob("*.[ch]pp"))}
 TESTS = {path: path.read_text() for path in sorted((ROOT / "tests").rglob("*.py"))}
 
@@ -25,14 +27,14 @@ def test_there_is_something_to_check():
 
 
 def test_files_are_short():
-    lengths = {_name(path): text.count("\n") for path, text in (MODULES | KERNELS).items()}
+    lengths = {_name(path): text.count("\n") for path, text in (SHORT | KERNELS).items()}
     assert {name: lines for name, lines in lengths.items() if lines > MOST_LINES_OF_A_FILE} == {}
 
 
 def test_functions_fit_a_screen():
     lengths = {
         f"{_name(path)}: {node.name}": node.end_lineno - node.lineno + 1
-        for path, text in MODULES.items()
+        for path, text in SHORT.items()
         for node in ast.walk(ast.parse(text))
         if isinstance(node, ast.FunctionDef)
     }
@@ -41,7 +43,7 @@ def test_functions_fit_a_screen():
 
 def test_there_is_one_boosting_loop():
     loops = [_name(path) for path, text in MODULES.items() for _ in re.findall(r"\bin range\(rounds\)", text)]
-    assert loops == ["src/rankwright/training/boosting/loop.py"]
+    assert loops == ["src/rankwright/training/boosting_loop.py"]
 
 
 def test_one_sort_decides_ties():
@@ -61,7 +63,29 @@ def test_property_tests_follow_the_profile():
     assert fixed == [], "say @examples(n) of tests/properties.py, which every profile scales"
 
 
-SUBJECTS: set[str] = set()  # of tests that are about several modules
+SUBJECTS = {  # of tests that are about several modules
+    "tests/auto/test_options.py",
+    "tests/data/readers/test_formats.py",
+    "tests/evaluation/test_report_charts.py",
+    "tests/interop/test_categories.py",
+    "tests/metrics/test_definitions.py",
+    "tests/metrics/test_golden.py",
+    "tests/models/test_artefacts.py",
+    "tests/models/test_contributions.py",
+    "tests/models/test_deployed.py",
+    "tests/models/test_hostile_files.py",
+    "tests/models/test_kinds.py",
+    "tests/papers/test_pages.py",
+    "tests/papers/test_xu.py",
+    "tests/rankers/sklearn/test_sklearn.py",
+    "tests/rankers/test_as_printed.py",
+    "tests/rankers/test_every_ranker.py",
+    "tests/rankers/test_lambdas_as_printed.py",
+    "tests/rankers/test_networks.py",
+    "tests/reports/charts/test_kinds.py",
+    "tests/reports/test_every_result.py",
+    "tests/reports/test_wording_rule.py",
+}
 UNNAMED = {"one", "found", "place"}  # words that do not say what a variable holds
 MOST_FILES_OF_A_ROOM = 24
 
@@ -69,7 +93,7 @@ MOST_FILES_OF_A_ROOM = 24
 def test_public_class_names_are_unique():
     places = {}
     for path, text in MODULES.items():
-        for node in ast.parse(text).body:
+        for node in ast.walk(ast.parse(text)):
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                 places.setdefault(node.name, []).append(_name(path))
     assert {name: paths for name, paths in places.items() if len(paths) > 1} == {}

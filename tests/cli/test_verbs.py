@@ -173,7 +173,7 @@ def press_ctrl_c(_ranker, one):
 @pytest.mark.filterwarnings("default:Interrupted")
 @pytest.mark.parametrize("options", [(), ("--json",)])
 def test_an_interrupted_fit_keeps_its_best_round_and_exits_with_130(run, fold, tmp_path, monkeypatch, options):
-    monkeypatch.setattr("rankwright.cli.output.fits._remark", press_ctrl_c)
+    monkeypatch.setattr("rankwright.cli.output.fit_progress._remark", press_ctrl_c)
     code, out, err = run(*train(fold, tmp_path / "m.rw", *options))
     assert code == 130
     assert ('"interrupted": true' if options else "(round 2 of 2)") in out
@@ -184,7 +184,7 @@ def test_an_interrupted_fit_keeps_its_best_round_and_exits_with_130(run, fold, t
 @pytest.mark.slow
 @pytest.mark.filterwarnings("default:Interrupted")
 def test_an_interrupted_demo_writes_its_files_and_exits_with_130(run, tmp_path, monkeypatch):
-    monkeypatch.setattr("rankwright.cli.output.fits._remark", press_ctrl_c)
+    monkeypatch.setattr("rankwright.cli.output.fit_progress._remark", press_ctrl_c)
     code, _, _ = run("demo", "--queries", 20, "--report", tmp_path / "report.html")
     assert code == 130
     assert (tmp_path / "report.html").exists()

@@ -24,7 +24,7 @@ from rankwright.models import (
     save,
 )
 from rankwright.models.class_trees import class_contributions
-from rankwright.models.state import State
+from rankwright.models.serialisation import State
 
 X = np.random.default_rng(1).normal(size=(40, N_FEATURES)).astype(np.float32)
 DATA = RankingData(X, np.zeros(40), np.arange(40) // 8)

@@ -18,7 +18,7 @@ from models.examples import X_EXAMPLE, example
 from properties import examples
 from rankwright.base.errors import InputError
 from rankwright.models.model_file import CHECKSUM_SIZE, HEADER_START, MAX_DEPTH, SIZES, decode, encode, sealed
-from rankwright.models.state import MAX_FACTS_DEPTH, MAX_FEATURES
+from rankwright.models.serialisation import MAX_FACTS_DEPTH, MAX_FEATURES
 
 CONTENT = encode(example())
 HEADER_SIZE = SIZES.unpack_from(CONTENT, HEADER_START - SIZES.size)[1]

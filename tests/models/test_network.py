@@ -10,7 +10,7 @@ from rankwright.models import LinearScorer, NetworkScorer
 from rankwright.models.model_file import decode, encode
 from rankwright.models.network import count_parameters, network_of_columns
 from rankwright.models.query_features import over_columns
-from rankwright.models.state import State
+from rankwright.models.serialisation import State
 from rankwright.rankers.shared.scaled_rankers import SCALINGS, columns_of, learned_scaling
 from rankwright.training.training_set import TrainingSet
 from reference import network as slow

@@ -13,7 +13,7 @@ from rankwright.models import (
     save,
 )
 from rankwright.models.model_file import decode, encode
-from rankwright.models.state import State
+from rankwright.models.serialisation import State
 
 X = np.array([[1, 5], [2, np.nan], [3, 3], [3, 4]], dtype=np.float32)
 QID = ["a", "a", "a", "b"]

@@ -15,7 +15,7 @@ from models.examples import X_EXAMPLE, example, features, scorers
 from rankwright.base.errors import InputError
 from rankwright.data.dataset import Documents, RankingData
 from rankwright.models import Combination, FeatureScorer, LinearScorer, Scorer, StandardisedScorer
-from rankwright.models.state import State
+from rankwright.models.serialisation import State
 
 
 @dataclass(frozen=True, eq=False, repr=False)

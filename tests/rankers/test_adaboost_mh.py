@@ -10,7 +10,7 @@ from rankwright.data.label_classes import LabelClasses
 from rankwright.metrics import NDCG
 from rankwright.models.model_file import encode
 from rankwright.rankers.adaboost_mh import AdaBoostMHRule
-from rankwright.training.boosting.loop import boost
+from rankwright.training.boosting_loop import boost
 from rankwright.training.learners.class_learners import ClassLearner, DecisionProduct, HammingTree
 from rankwright.training.monitor import Monitor
 from rankwright.training.training_set import TrainingSet

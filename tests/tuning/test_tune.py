@@ -15,8 +15,8 @@ from rankwright.data.readers.fold_folders import read_fold
 from rankwright.data.readers.letor import write_letor
 from rankwright.evaluation.evaluate import evaluate
 from rankwright.metrics import NDCG
+from rankwright.training.concurrent_fits import run_all
 from rankwright.training.history import smoothed
-from rankwright.training.workers import run_all
 from rankwright.tuning.grid import settings_of
 from rankwright.tuning.judging_queries import by_validation, out_of_fold
 from rankwright.tuning.trials import Trial, best_of, mean_curve

@@ -1,8 +1,8 @@
 from .ablation import ablation as ablation
 from .bound_curve import bound_curve as bound_curve
-from .by_pairs import by_pairs as by_pairs
 from .cutoff_curves import cutoff_curves as cutoff_curves
 from .learning_curve import learning_curve as learning_curve
+from .metric_by_pairs import by_pairs as by_pairs
 from .metric_transfer import metric_transfer as metric_transfer
 from .overfitting import overfitting as overfitting
 from .pair_errors import pair_errors as pair_errors

@@ -36,6 +36,14 @@ def cutoff_curves(
         The cut-offs: a list of integers, or a text such as `"1-10"` or `"1,3,5,10"`.
     options
         `convention`, `queries`, `min_relevant`, `drop_one_label` and `n_jobs`, as for `rankwright.evaluate`.
+
+    Examples
+    --------
+    >>> data = rw.synthetic.gaussian_queries(20, spread=(0.5, 9.0))
+    >>> systems = {"first": data.X[:, 0], "second": data.X[:, 1]}
+    >>> result = rw.analyses.cutoff_curves(systems, data, metric="p", cutoffs="1,3,5")
+    >>> {name: [round(point.value, 2) for point in curve] for name, curve in result.curves.items()}
+    {'first': [1.0, 0.98, 0.94], 'second': [0.65, 0.63, 0.55]}
     """
     spelled = cutoffs if isinstance(cutoffs, str) else ",".join(map(str, cutoffs))
     asked = as_metrics(",".join(ranged(metric, cutoff) for cutoff in spelled.split(",") if cutoff.strip()))

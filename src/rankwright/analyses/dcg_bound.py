@@ -42,6 +42,13 @@ def dcg_loss(estimated: ArrayLike, true: ArrayLike, gains: ArrayLike, *, power: 
         The gain of each class.
     power
         p, at least 1; may be infinite.
+
+    Examples
+    --------
+    >>> estimated, true = [[0.4, 0.6], [0.5, 0.5]], [[0.9, 0.1], [0.2, 0.8]]
+    >>> loss = rw.dcg_loss(estimated, true, gains=[0, 1])
+    >>> round(loss.lost, 2), round(loss.bound, 2)
+    (0.26, 0.43)
     """
     estimate, truth, gain = _checked(estimated, true, gains)
     if not power >= 1.0:

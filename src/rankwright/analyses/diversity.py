@@ -27,6 +27,13 @@ def calibration_diversity(scores: Mapping[str, Sequence[ArrayLike]]) -> dict[tup
     ----------
     scores
         The scores of each calibration, by name: one array per fold, for the same documents.
+
+    Examples
+    --------
+    >>> linear, sigmoid = [0.1, 0.4, 0.5, 0.9], [0.2, 0.5, 0.7, 1.0]  # scores of four documents
+    >>> p_values = rw.calibration_diversity({"linear": [linear], "ls": [sigmoid]})
+    >>> {pair: round(p_value, 3) for pair, p_value in p_values.items()}
+    {('linear', 'ls'): 0.015}
     """
     from scipy.stats import chi2  # slow to import
 

@@ -150,6 +150,14 @@ def metric_transfer(
         As for `rankwright.evaluate`.
     on_fit
         Called after each fit: one per fold and metric.
+
+    Examples
+    --------
+    >>> truth = rw.synthetic.RandomPolynomial.draw(1, n_features=4, n_active=2)
+    >>> train, test = (truth.sample(20, seed=seed, n_documents=10) for seed in (1, 2))
+    >>> result = rw.analyses.metric_transfer("adarank", [(train, test)], metrics="map,ndcg@5")
+    >>> {trained: round(result.test[trained, "map"], 2) for trained in result.metrics}
+    {'map': 0.75, 'ndcg@5': 0.71}
     """
     ranker = as_ranker(ranker)
     asked = checked_metrics(metrics, find_convention(convention))

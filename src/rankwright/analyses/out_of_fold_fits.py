@@ -12,8 +12,8 @@ from rankwright.base.resources import resolve_threads
 from rankwright.crossval.folds import Folds
 from rankwright.evaluation.evaluate import evaluate
 from rankwright.metrics.base import mean_over_queries
+from rankwright.training.concurrent_fits import run_all
 from rankwright.training.training_set import TrainingSet
-from rankwright.training.workers import run_all
 from rankwright.tuning.trials import configured
 from rankwright.tuning.tune import require_workers
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from rankwright.evaluation.report import Report
     from rankwright.metrics.base import Metric
     from rankwright.rankers.ranker import Ranker
-    from rankwright.training.workers import OnRound
+    from rankwright.training.concurrent_fits import OnRound
 
 
 def _unchanged(parts: FoldParts) -> FoldParts:

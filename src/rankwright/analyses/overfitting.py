@@ -150,6 +150,15 @@ def overfitting(
         measured; larger numbers are ignored for it.
     convention, n_jobs
         As for `rankwright.evaluate`.
+
+    Examples
+    --------
+    >>> truth = rw.synthetic.RandomPolynomial.draw(1, n_features=4, n_active=2)
+    >>> train, test = (truth.sample(20, seed=seed, n_documents=10, noise=0.2) for seed in (1, 2))
+    >>> ranker = rw.LambdaMART(rounds=40).fit(train)
+    >>> result = rw.analyses.overfitting({"trees": ranker}, train, test, rounds=[5, 10, 20, 40])
+    >>> result.curves["trees"].peak, [round(value, 2) for value in result.curves["trees"].test]
+    (20, [0.67, 0.79, 0.84, 0.81])
     """
     asked = as_metric(metric)
     options: dict[str, Any] = {"metrics": [asked], "convention": convention, "n_jobs": n_jobs}

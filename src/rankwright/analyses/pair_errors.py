@@ -145,6 +145,14 @@ def pair_errors(
         Names of labels, such as `{2: "d", 1: "p", 0: "n"}`, in place of the numbers.
     n_jobs
         Number of threads.
+
+    Examples
+    --------
+    >>> data = rw.synthetic.gaussian_queries(20, spread=(0.5, 9.0))
+    >>> systems = {"first": data.X[:, 0], "second": data.X[:, 1]}
+    >>> errors = rw.analyses.pair_errors(systems, data)
+    >>> errors.pairs["1 > 0"], [round(errors.rate(system, "1 > 0"), 2) for system in systems]
+    (1960, [0.03, 0.28])
     """
     judged = _judged_scores(systems, data, queries=queries, n_jobs=n_jobs)
     levels, level = np.unique(judged.labels, return_inverse=True)

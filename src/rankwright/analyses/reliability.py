@@ -34,6 +34,14 @@ class Reliability(Result):
         The fraction of events of each bin that occurred.
     counts
         The number of probabilities in each bin.
+
+    Examples
+    --------
+    >>> curve = rw.reliability([0.1, 0.1, 0.7, 0.8], [0, 0, 1, 0], n_bins=2)
+    >>> curve.summary
+    'Expected calibration error 0.1750 over 4 probabilities.'
+    >>> curve.to_dict()
+    {'predicted': [0.1, 0.75], 'observed': [0.0, 0.5], 'counts': [2, 2]}
     """
 
     predicted: Doubles
@@ -82,6 +90,15 @@ def reliability(probabilities: ArrayLike, outcomes: ArrayLike, *, n_bins: int = 
         Whether each event occurred, in the same shape; for classes, `labels[:, None] == classes`.
     n_bins
         Maximum number of bins.
+
+    Examples
+    --------
+    >>> predicted, clicked = [0.1, 0.2, 0.3, 0.6, 0.8, 0.9], [0, 0, 1, 1, 1, 1]
+    >>> print(rw.reliability(predicted, clicked, n_bins=2))
+    Expected calibration error 0.1833 over 6 probabilities.
+    predicted  observed  events
+       0.2000    0.3333       3
+       0.7667    1.0000       3
     """
     probability, occurred = _checked(probabilities, outcomes)
     if isinstance(n_bins, bool) or not isinstance(n_bins, int | np.integer) or n_bins < 1:
@@ -108,7 +125,16 @@ def _checked(probabilities: ArrayLike, outcomes: ArrayLike) -> tuple[Doubles, Do
 
 
 def reliability_chart(curves: Mapping[str, Reliability]) -> Chart:
-    """Return a reliability diagram of several curves; calibrated probabilities lie on the dashed diagonal."""
+    """Return a reliability diagram of several curves; calibrated probabilities lie on the dashed diagonal.
+
+    Examples
+    --------
+    >>> clicked = [0, 1, 1, 0]
+    >>> raw = rw.reliability([0.1, 0.9, 0.1, 0.9], clicked)
+    >>> calibrated = rw.reliability([0.4, 0.6, 0.4, 0.6], clicked)
+    >>> rw.reliability_chart({"raw": raw, "calibrated": calibrated})
+    Chart('Observed frequency by predicted probability: raw (error 0.4000), calibrated (error 0.1000).')
+    """
     from rankwright.reports.charts.lines import line_chart
 
     lines = {f"{name} (error {metric_value(curve.error)})": curve.points for name, curve in curves.items()}

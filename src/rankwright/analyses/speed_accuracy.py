@@ -193,6 +193,15 @@ def speed_accuracy(
         `"microseconds"` per document, or the number of `"trees"`, for models of trees alone.
     convention, n_jobs
         As for `rankwright.evaluate`.
+
+    Examples
+    --------
+    >>> truth = rw.synthetic.RandomPolynomial.draw(1, n_features=4, n_active=2)
+    >>> train, test = (truth.sample(20, seed=seed, n_documents=10, noise=0.2) for seed in (1, 2))
+    >>> ranker = rw.LambdaMART(rounds=20).fit(train)
+    >>> result = rw.analyses.speed_accuracy({"trees": ranker}, test, rounds=[5, 10, 20], cost="trees")
+    >>> [(point.trees, round(point.value.value, 2)) for point in result.points]
+    [(5, 0.67), (10, 0.79), (20, 0.84)]
     """
     if cost not in LABELS:
         raise InputError(f"cost must be 'microseconds' or 'trees', not {cost!r}.")

@@ -12,9 +12,9 @@ from rankwright.base.wording import capitalised
 from rankwright.evaluation.evaluate import named_systems
 from rankwright.models.calibrated import Calibrated
 from rankwright.models.class_trees import ExpectedRelevance
+from rankwright.models.nested_scorers import WrappingScorer
 from rankwright.models.scorer import best_of, scorer_of
 from rankwright.models.trees import TreeEnsemble
-from rankwright.models.wrapping import WrappingScorer
 from rankwright.reports.blocks import Column, Figure, Kind, Table
 from rankwright.reports.result import Result
 
@@ -101,6 +101,14 @@ def steps(systems: Any, *, measure: str | None = None) -> Steps:
         Fitted rankers, or for `"spread"` models of trees: several by name, or a single one.
     measure
         `"weight"` or `"spread"`; by default the weight if all systems are fitted rankers.
+
+    Examples
+    --------
+    >>> truth = rw.synthetic.RandomPolynomial.draw(1, n_features=4, n_active=2)
+    >>> ranker = rw.LambdaMART(rounds=4, step=rw.ExactStep()).fit(truth.sample(20, seed=1))
+    >>> result = rw.analyses.steps({"exact step": ranker})
+    >>> result.measure, result.by_system["exact step"].round(2).tolist()
+    ('weight', [1.0, 0.62, 1.3, 1.03])
     """
     named = named_systems(systems)
     if measure is None:

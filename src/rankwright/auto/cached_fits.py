@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from rankwright.base.arrays import Doubles
     from rankwright.metrics.base import Metric
     from rankwright.models.scorer import Scorer
+    from rankwright.training.concurrent_fits import OnRound
     from rankwright.training.training_set import TrainingSet
-    from rankwright.training.workers import OnRound
 
 Fit = TypeVar("Fit")
 

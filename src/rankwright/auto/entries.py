@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from rankwright.metrics.base import Metric
     from rankwright.models.scorer import Scorer
     from rankwright.rankers.ranker import Ranker
+    from rankwright.training.concurrent_fits import OnRound
     from rankwright.training.training_set import TrainingSet
-    from rankwright.training.workers import OnRound
 
 SEEDS_APART = 1000  # so that entries with neighbouring seeds share none
 ROUND_COUNTS = 12

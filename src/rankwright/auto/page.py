@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from rankwright.cards.data_sheet import DataSheet
 from rankwright.cards.feature_card import FeatureCard
 from rankwright.cards.model_card import ModelCard
-from rankwright.cards.query_browser import QueryCard
+from rankwright.cards.query_card import QueryCard
 from rankwright.data.splitting import concat
 from rankwright.evaluation.evaluate import evaluate
 from rankwright.reports.page import require_packages, write_page

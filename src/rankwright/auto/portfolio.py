@@ -20,8 +20,8 @@ from rankwright.rankers.mcrank import McRank
 from rankwright.rankers.rankboost import RankBoost
 from rankwright.rankers.ranknet import RankNet
 from rankwright.rankers.ranksvm import RankSVM
+from rankwright.rankers.shared.fixed_model import ReadyModel
 from rankwright.rankers.shared.foreign_boosters import FOREIGN_BOOSTERS
-from rankwright.rankers.shared.ready_model import ReadyModel
 
 if TYPE_CHECKING:
     import os

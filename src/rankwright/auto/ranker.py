@@ -58,6 +58,15 @@ class AutoRanker(RandomParameters, Ranker):
     Every ranker of a portfolio is fitted on parts of the queries and judged by the others, out of fold; these
     choose its number of rounds and its weight in the mixture. The rankers are then fitted on all queries.
     Validation data are judged queries like the others.
+
+    Examples
+    --------
+    >>> judged = rw.synthetic.gaussian_queries(20)
+    >>> ranker = rw.AutoRanker("mrr", portfolio=["RankSVM", "AdaRank"]).fit(judged)
+    >>> sorted(member.name for member in ranker.standings_)
+    ['AdaRank', 'RankSVM']
+    >>> round(ranker.estimate_.value, 2)  # what to expect on new queries
+    1.0
     """
 
     name: ClassVar[str] = "auto"

@@ -21,6 +21,14 @@ class InputError(ValueError):
     """Input that cannot be used as given; the message says why, in one sentence.
 
     It may contain names marked by `parameter`: `str` shows them as they are, the command line shows options.
+
+    Examples
+    --------
+    >>> try:
+    ...     rw.make_ranker("LambdaMRT")
+    ... except rw.InputError as mistake:
+    ...     print(mistake)
+    There is no ranker 'LambdaMRT'; did you mean 'lambdamart'?
     """
 
     def __repr__(self) -> str:
@@ -40,4 +48,15 @@ class InputError(ValueError):
 
 
 class MissingPackageError(ImportError):
-    """An optional package is needed but not installed; the message says how to install it."""
+    """An optional package is needed but not installed; the message says how to install it.
+
+    Examples
+    --------
+    >>> report = rw.evaluate([0.9, 0.1], ([[1], [2]], [1, 0], [7, 7]), metrics="mrr")
+    >>> try:
+    ...     means = report.frame()["mrr"].tolist()
+    ... except rw.MissingPackageError:  # pandas is not installed; the message says how to install it
+    ...     means = [report.mean("scores", "mrr")]
+    >>> means
+    [1.0]
+    """

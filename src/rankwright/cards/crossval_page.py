@@ -20,8 +20,8 @@ from rankwright.reports.result import Result
 if TYPE_CHECKING:
     import os
 
-    from rankwright.crossval.cross_comparison import CrossComparison
-    from rankwright.crossval.cross_validation import CrossValidation
+    from rankwright.crossval.cross_comparison_result import CrossComparison
+    from rankwright.crossval.cross_validation_result import CrossValidation
     from rankwright.data.dataset import RankingData
 
 

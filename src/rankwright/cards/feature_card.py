@@ -13,7 +13,7 @@ from rankwright.base.errors import InputError
 from rankwright.base.resources import resolve_threads
 from rankwright.base.wording import counted
 from rankwright.cards.data_sheet import feature_names_of
-from rankwright.cards.query_browser import models_of
+from rankwright.cards.query_card import models_of
 from rankwright.crossval.out_of_fold import HeldOutModels
 from rankwright.metrics.catalogue import as_metric
 from rankwright.rankers.shared.importances import by_name, feature_importances, sample_for_importances

@@ -10,7 +10,7 @@ from rankwright.base.wording import counted, metric_value
 from rankwright.cards.data_sheet import DataSheet
 from rankwright.cards.feature_card import FeatureCard
 from rankwright.cards.model_card import ModelCard
-from rankwright.cards.query_browser import QueryCard
+from rankwright.cards.query_card import QueryCard
 from rankwright.evaluation.evaluate import evaluate
 from rankwright.reports.blocks import Figure, Note, Section, Text
 from rankwright.reports.result import Result

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from rankwright.base.wording import counted, metric_value
 from rankwright.models.combination import Combination
-from rankwright.models.wrapping import WrappingScorer
+from rankwright.models.nested_scorers import WrappingScorer
 from rankwright.reports.blocks import Facts, Note, Text
 from rankwright.reports.result import Result
 

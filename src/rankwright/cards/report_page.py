@@ -9,7 +9,7 @@ from rankwright.cards.data_sheet import DataSheet
 from rankwright.cards.feature_card import FeatureCard
 from rankwright.cards.learning_curves import LearningCurves
 from rankwright.cards.model_card import ModelCard
-from rankwright.cards.query_browser import QueryCard, browsable
+from rankwright.cards.query_card import QueryCard, browsable
 from rankwright.data.readers.trec import Judgements
 from rankwright.evaluation.compare import compare_report
 from rankwright.evaluation.report import Report

@@ -10,7 +10,7 @@ from rankwright.cards.data_sheet import DataSheet
 from rankwright.cards.feature_card import FeatureCard
 from rankwright.cards.learning_curves import LearningCurves
 from rankwright.cards.model_card import ModelCard
-from rankwright.cards.query_browser import QueryCard
+from rankwright.cards.query_card import QueryCard
 from rankwright.crossval.best_feature import BEST_FEATURE, best_feature
 from rankwright.evaluation.evaluate import evaluate
 from rankwright.reports.blocks import Note, Section

@@ -16,7 +16,7 @@ from typer.main import get_command
 
 from rankwright.base.errors import InputError, MissingPackageError
 from rankwright.base.version import __version__
-from rankwright.cli.options.mistakes import CommandMistake, sentence_of
+from rankwright.cli.options.usage_errors import CommandMistake, sentence_of
 from rankwright.cli.output.console import problem
 from rankwright.cli.verb_groups import VerbGroup
 

@@ -10,7 +10,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
-from rankwright.cli.options.declaring import as_command
+from rankwright.cli.options.option_groups import as_command
 
 
 class VerbGroup(TyperGroup):

@@ -11,8 +11,8 @@ import numpy as np
 
 from rankwright.base.errors import InputError
 from rankwright.base.wording import nearest
-from rankwright.crossval.cross_comparison import CrossComparison
-from rankwright.crossval.cross_validation import CrossValidation, FoldResult
+from rankwright.crossval.cross_comparison_result import CrossComparison
+from rankwright.crossval.cross_validation_result import CrossValidation, FoldResult
 from rankwright.crossval.fold_fits import FoldFitter
 from rankwright.crossval.folds import Folds
 from rankwright.crossval.splits import SplitOptions
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
     Rankers = Mapping[str, Ranker | str] | list[Ranker] | list[str] | tuple[Ranker | str, ...]
 
-    class Options(TypedDict, total=False):
+    class CrossValidateOptions(TypedDict, total=False):
         """The options of `cross_validate`, for its two types of results."""
 
         folds: int
@@ -60,11 +60,15 @@ DEFAULTS = "defaults"  # name of the protocol without tuning
 
 
 @overload
-def cross_validate(ranker: Ranker | str, data: FoldsData, **options: Unpack[Options]) -> CrossValidation: ...
+def cross_validate(
+    ranker: Ranker | str, data: FoldsData, **options: Unpack[CrossValidateOptions]
+) -> CrossValidation: ...
 
 
 @overload
-def cross_validate(ranker: Rankers, data: FoldsData, **options: Unpack[Options]) -> CrossComparison: ...
+def cross_validate(
+    ranker: Rankers, data: FoldsData, **options: Unpack[CrossValidateOptions]
+) -> CrossComparison: ...
 
 
 def cross_validate(
@@ -117,6 +121,13 @@ def cross_validate(
         Number of concurrent fits; None: one per thread.
     on_fit, on_fold
         Called after each fit (see `count_fits`), and with each result.
+
+    Examples
+    --------
+    >>> judged = rw.synthetic.gaussian_queries(12)
+    >>> result = rw.cross_validate(rw.RankSVM("map"), judged, folds=3, metrics="map,mrr")
+    >>> round(result.mean("mrr"), 2), [fold.fold for fold in result.folds]
+    (1.0, ['Fold1', 'Fold2', 'Fold3'])
     """
     named, asked = named_rankers(ranker), checked_metrics(metrics, find_convention(convention))
     splits = SplitOptions(folds, repeats, validation, random_state, stratify)

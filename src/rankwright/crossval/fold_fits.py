@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rankwright.base.errors import InputError
-from rankwright.training.workers import run_all
+from rankwright.training.concurrent_fits import run_all
 from rankwright.tuning.grid import settings_of
 from rankwright.tuning.judging_queries import find_protocol
 from rankwright.tuning.trials import configured
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from rankwright.crossval.folds import FoldParts
     from rankwright.rankers.ranker import Ranker
-    from rankwright.training.workers import OnRound
+    from rankwright.training.concurrent_fits import OnRound
     from rankwright.tuning.grid import Grid
     from rankwright.tuning.judging_queries import Judged
     from rankwright.tuning.trials import Trial

@@ -130,6 +130,15 @@ def make_folds(
         Drop queries with fewer relevant documents than this before the data are split.
     random_state
         Seed of the splits.
+
+    Examples
+    --------
+    >>> for fold in rw.make_folds(rw.synthetic.gaussian_queries(9), 3):
+    ...     ranker = rw.RankSVM().fit(fold.train)
+    ...     print(fold.name, len(fold.train.groups), round(ranker.score(fold.test), 2))
+    Fold1 6 1.0
+    Fold2 6 1.0
+    Fold3 6 1.0
     """
     if not isinstance(data, RankingData):
         raise InputError(f"make_folds takes RankingData, not {type(data).__name__}.")

@@ -11,7 +11,7 @@ from rankwright.base.errors import InputError
 from rankwright.crossval.splits import SplitOptions
 from rankwright.data.dataset import canonical_queries
 from rankwright.data.splitting import deal_folds, generator
-from rankwright.training.workers import run_all
+from rankwright.training.concurrent_fits import run_all
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from rankwright.data.dataset import Documents, RankingData
     from rankwright.models.scorer import Scorer
     from rankwright.rankers.ranker import Ranker
-    from rankwright.training.workers import OnRound
+    from rankwright.training.concurrent_fits import OnRound
     from rankwright.tuning.judging_queries import JudgingPart
 
 

@@ -11,7 +11,7 @@ from rankwright.base.arrays import checked_features, sealed
 from rankwright.base.errors import InputError
 from rankwright.base.wording import brief_list, closest
 from rankwright.data.categories import source_columns
-from rankwright.data.columns import DOCUMENT, LABEL, QUERY
+from rankwright.data.column_roles import DOCUMENT, LABEL, QUERY
 from rankwright.data.dataset import Documents
 from rankwright.data.readers.frames import columns_of
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from rankwright.base.arrays import Doubles, Floats, Integers
     from rankwright.data.categories import Category
-    from rankwright.data.columns import Columns
+    from rankwright.data.column_roles import Columns
 
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)
@@ -53,6 +53,14 @@ class Documents:
         How the features made from columns of categories were made, if there are any.
     copy
         Whether to copy writeable arrays. Without a copy, which saves memory, they must not change afterwards.
+
+    Examples
+    --------
+    >>> new = rw.Documents([[0.3, 2], [0.8, 4], [0.4, 1]], ["hats", "hats", "shoes"])
+    >>> new
+    Documents(3 documents, 2 queries, 2 features)
+    >>> new.with_labels([0, 2, 1])  # once they are judged
+    RankingData(3 documents, 2 queries, 2 features)
     """
 
     X: Floats
@@ -172,6 +180,15 @@ class RankingData(Documents):
         As in `Documents`.
     y
         Labels, real numbers, one per row; higher is better.
+
+    Examples
+    --------
+    >>> qid = ["hats", "shoes", "hats"]
+    >>> judged = rw.RankingData([[0.2, 7], [0.9, 3], [0.5, 1]], [0, 2, 1], qid)
+    >>> judged
+    RankingData(3 documents, 2 queries, 2 features)
+    >>> judged.take_queries([0]).y.tolist()  # the labels of the first query, hats
+    [0.0, 1.0]
     """
 
     y: Doubles

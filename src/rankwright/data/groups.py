@@ -30,6 +30,14 @@ class QueryGroups:
 
     Queries are numbered in the order in which they first appear. Query `q` has the rows
     `rows[offsets[q]:offsets[q + 1]]`, in the order of the input.
+
+    Examples
+    --------
+    >>> groups = rw.QueryGroups.of(["hats", "shoes", "hats"])
+    >>> groups.ids.tolist(), groups.sizes.tolist()
+    (['hats', 'shoes'], [2, 1])
+    >>> groups.rows[groups.offsets[0] : groups.offsets[1]].tolist()  # the rows of the first query
+    [0, 2]
     """
 
     ids: NDArray[Any]

@@ -79,6 +79,13 @@ def drop_queries(data: RankingData, *, min_relevant: int = 0, drop_one_label: bo
         Drop queries with fewer relevant documents than this: documents with a label of at least 1.
     drop_one_label
         Whether to drop queries whose documents all have the same label: every ranking of them has the same value.
+
+    Examples
+    --------
+    >>> qid = ["hats", "hats", "shoes", "shoes"]
+    >>> judged = rw.RankingData([[1], [2], [3], [4]], [0, 1, 0, 0], qid)
+    >>> rw.drop_queries(judged, min_relevant=1).groups.ids.tolist()
+    ['hats']
     """
     if not isinstance(data, RankingData):
         raise InputError(f"Expected RankingData, not {type(data).__name__}.")

@@ -40,6 +40,15 @@ def split_queries(data: SomeDocuments, *sizes: float, random_state: int = 0) -> 
         Or the number of queries in each part; these sum to the number of queries.
     random_state
         The seed.
+
+    Examples
+    --------
+    >>> judged = rw.synthetic.gaussian_queries(20)
+    >>> train, valid, test = rw.split_queries(judged, 0.6, 0.2, 0.2)
+    >>> len(train.groups), len(valid.groups), len(test.groups)
+    (12, 4, 4)
+    >>> set(train.qid) & set(test.qid)
+    set()
     """
     _require_documents(data)
     ends = np.cumsum(part_sizes(sizes, len(data.groups)))
@@ -59,6 +68,14 @@ def sample_queries(data: SomeDocuments, size: float, *, random_state: int = 0) -
         replacement.
     random_state
         The seed. With the same seed, a smaller sample is part of a larger one.
+
+    Examples
+    --------
+    >>> judged = rw.synthetic.gaussian_queries(20)
+    >>> rw.sample_queries(judged, 0.25)
+    RankingData(105 documents, 5 queries, 2 features)
+    >>> len(rw.sample_queries(judged, 3).groups)
+    3
     """
     _require_documents(data)
     n_queries = len(data.groups)
@@ -84,6 +101,13 @@ def concat(*parts: SomeDocuments, shared_queries: str = "refuse") -> SomeDocumen
     shared_queries
         What a query id means that occurs in several parts. `"refuse"`: that is an error. `"merge"`: it is one
         query. `"separate"`: these are different queries; all queries then get new ids, 0, 1, 2 and so on.
+
+    Examples
+    --------
+    >>> monday = rw.RankingData([[0.1], [0.9]], [0, 1], ["hats", "hats"])
+    >>> tuesday = rw.RankingData([[0.4], [0.2]], [1, 0], ["shoes", "hats"])
+    >>> rw.concat(monday, tuesday, shared_queries="merge")
+    RankingData(4 documents, 2 queries, 1 features)
     """
     _check_parts(parts, shared_queries)
     named = next((part for part in parts if part.feature_names is not None), parts[0])

@@ -12,7 +12,7 @@ import numpy as np
 from rankwright.base.arrays import sealed
 from rankwright.base.errors import InputError, parameter
 from rankwright.data.categories import Category
-from rankwright.data.columns import ID_REASON, LABEL, Columns, Roles, looks_like_id, matching, no_column
+from rankwright.data.column_roles import ID_REASON, LABEL, Columns, Roles, looks_like_id, matching, no_column
 from rankwright.data.dataset import Documents
 
 if TYPE_CHECKING:

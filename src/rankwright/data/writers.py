@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from rankwright.base.errors import InputError, MissingPackageError
 from rankwright.base.files import is_compressed, write_whole
-from rankwright.data.columns import DOCUMENT, LABEL, QUERY
+from rankwright.data.column_roles import DOCUMENT, LABEL, QUERY
 from rankwright.data.dataset import Documents, RankingData
 from rankwright.data.readers.letor import write_letor
 

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from rankwright.base.arrays import Doubles
     from rankwright.metrics.base import Metric
-    from rankwright.models.state import JSON
+    from rankwright.models.serialisation import JSON
     from rankwright.reports.charts.chart import Chart
 
 FORMS = {"convex": (0.0, 1.0), "sum": (0.0, np.inf)}
@@ -63,6 +63,15 @@ class Blend(Result):
         The combination as a scorer; None if one of the rankers is a column of scores or another library's model.
     rankers
         The rankers that were combined.
+
+    Examples
+    --------
+    >>> judged = rw.RankingData([[3, 0], [2, 2], [0, 3]], [0, 1, 0], ["hats"] * 3)
+    >>> mix = rw.blend(judged.X[:, 0], judged.X[:, 1], on=judged, metric="mrr")
+    >>> mix.weights, mix.value, mix.alone
+    ((0.5, 0.5), 1.0, (0.5, 0.5))
+    >>> mix.curve(0.9)  # the metric if the second ranker had weight 0.9
+    0.5
     """
 
     takes_documents: ClassVar[bool] = True  # predict looks at names of features and at query ids itself
@@ -160,6 +169,15 @@ def blend(
         Number of threads, None for all that are available; the result does not depend on it.
     on_step
         Called with the metric after each step of a search over more than two rankers.
+
+    Examples
+    --------
+    >>> train, valid = rw.split_queries(rw.synthetic.gaussian_queries(20, spread=(1, 1)), 0.5, 0.5)
+    >>> trees, linear = rw.MART(rounds=5).fit(train), rw.AdaRank("map").fit(train)
+    >>> mix = rw.blend(trees, linear, on=valid, metric="map")
+    >>> mix.value > max(mix.alone)
+    True
+    >>> rw.save(mix, "mix.rw")
     """
     if not isinstance(on, RankingData):
         raise InputError(f"on must be RankingData, not {type(on).__name__}.")

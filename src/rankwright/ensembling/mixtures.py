@@ -143,6 +143,14 @@ def mix_exponentially(
         Fraction of the total weight that the members kept must have.
     n_jobs
         Number of threads, None for all that are available; the mixture does not depend on it.
+
+    Examples
+    --------
+    >>> judged = rw.synthetic.gaussian_queries(20, spread=(0.2, 1.3))
+    >>> pool = [rw.MART(rounds=1, max_leaves=leaves).fit(judged) for leaves in (2, 8)]
+    >>> mixture = rw.mix_exponentially(pool, judged, metric="map", exponents=[20])
+    >>> mixture.weights.round(1).tolist()
+    [0.4, 0.6]
     """
     scorers = checked_scorers(rankers)
     if not len(exponents) or not all(np.isfinite(exponent) and exponent >= 0 for exponent in exponents):
@@ -158,6 +166,15 @@ def mix_exponentially(
 
 
 def mix_standardised(rankers: Sequence[Any]) -> Combination:
-    """Return the mean of the scores of fitted rankers or scorers, standardised within each query."""
+    """Return the mean of the scores of fitted rankers or scorers, standardised within each query.
+
+    Examples
+    --------
+    >>> judged = rw.synthetic.gaussian_queries(20)
+    >>> mixture = rw.mix_standardised([rw.RankSVM().fit(judged), rw.MART(rounds=5).fit(judged)])
+    >>> mixture.weights.tolist()
+    [0.5, 0.5]
+    >>> rw.save(mixture, "mixture.rw")
+    """
     scorers = [within_query(scorer) for scorer in checked_scorers(rankers)]
     return share_columns(Combination(tuple(scorers), uniform_weights(len(scorers))))

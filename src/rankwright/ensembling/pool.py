@@ -19,7 +19,7 @@ from rankwright.base.errors import InputError
 from rankwright.base.resources import one_thread_for_libraries, resolve_threads
 from rankwright.ensembling.time_limit import NoTimeError, TimeLimit
 from rankwright.models.scorer import checked_scorers
-from rankwright.training.workers import fits_at_once, result_of
+from rankwright.training.concurrent_fits import fits_at_once, result_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from rankwright.data.dataset import RankingData
     from rankwright.metrics.base import Metric
     from rankwright.models.scorer import Scorer
+    from rankwright.training.concurrent_fits import OnRound
     from rankwright.training.training_set import QueryLabels, TrainingSet
-    from rankwright.training.workers import OnRound
 
     Fit = Callable[[int, OnRound], Any]
 

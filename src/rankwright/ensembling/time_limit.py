@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rankwright.training.workers import OnRound
+    from rankwright.training.concurrent_fits import OnRound
 
 
 class NoTimeError(Exception):

@@ -62,6 +62,16 @@ class SystemComparison(Result):
         The comparison by each metric. Without an argument `metric`, methods use the first.
     slicings
         The same by slices of queries, for each metric.
+
+    Examples
+    --------
+    >>> judged = rw.synthetic.gaussian_queries(20, spread=(0.2, 1.3))
+    >>> compared = rw.compare({"new": judged.X[:, 0], "old": judged.X[:, 1]}, judged, metrics="map")
+    >>> compared.summary
+    'new beats old by 0.1310 map, p < 0.001; 0 queries are worse.'
+    >>> pair = compared.pair("new", "old")
+    >>> pair.better, pair.equal, pair.worse, pair.corrected["t"] < 0.001
+    (20, 0, 0, True)
     """
 
     report: Report
@@ -238,6 +248,14 @@ def compare(
         Seed of the bootstrap samples and sign flips.
     options
         `convention`, `queries`, `min_relevant`, `drop_one_label` and `n_jobs`, as for `evaluate`.
+
+    Examples
+    --------
+    >>> judged = rw.synthetic.gaussian_queries(20, spread=(0.2, 1.3))
+    >>> first, second = judged.X.T
+    >>> systems = {"old": second, "sum": first + second, "first": first}
+    >>> rw.compare(systems, judged, metrics="map", baseline="old")
+    <SystemComparison: first beats old by 0.1310 map, p < 0.001 (Holm); ...>
     """
     _refuse_values(data)
     judged = judged_documents(data)

@@ -222,6 +222,16 @@ def evaluate(
     drop_one_label
         Whether to leave out queries whose documents all have the same label: every ranking of them has the same
         value (Wu et al. 2010, section 5.1). Not for runs, whose lists hold other documents too.
+
+    Examples
+    --------
+    >>> judged = rw.synthetic.gaussian_queries(20, spread=(0.2, 1.3))
+    >>> print(rw.evaluate({"first": judged.X[:, 0], "second": judged.X[:, 1]}, judged))
+    first has 0.9993 ndcg@10 on 20 queries.
+    system  ndcg@10     map
+    first    0.9993  0.9975
+    second   0.9025  0.8666
+    20 queries, 0 of them empty; convention standard.
     """
     judged = judged_documents(data)
     named = named_systems(systems)

@@ -111,6 +111,14 @@ def evaluate_rounds(
         As for `evaluate`.
     options
         `convention`, `min_relevant`, `drop_one_label` and `n_jobs`, as for `evaluate`.
+
+    Examples
+    --------
+    >>> judged = rw.synthetic.polynomial_queries(30, n_documents=10, n_features=6, n_active=4)
+    >>> ranker = rw.LambdaMART(rounds=40).fit(judged)
+    >>> cut = rw.evaluate_rounds({"trees": ranker}, judged, [2, 40], metrics="ndcg@10")
+    >>> [(rounds, round(mean, 2)) for rounds, mean in cut.curve("trees", "ndcg@10")]
+    [(2, 0.93), (40, 1.0)]
     """
     named = named_systems(systems)
     wanted = checked_rounds(rounds)

@@ -26,7 +26,7 @@ from rankwright.interop.importers.ranklib import scorer_from_ranklib
 from rankwright.interop.importers.ubjson import is_ubjson
 from rankwright.interop.importers.xgboost import scorer_from_xgboost
 from rankwright.models import model_file
-from rankwright.models.state import checked_n_features
+from rankwright.models.serialisation import checked_n_features
 
 if TYPE_CHECKING:
     import os
@@ -73,6 +73,15 @@ def load(path: str | os.PathLike[str], *, n_features: int | None = None) -> Scor
     n_features
         Number of features of the data, for a RankLib model: its file does not say it, and by default it is the
         highest number of a feature that the model uses. Other files say it.
+
+    Examples
+    --------
+    >>> rw.save(rw.AdaRank().fit(rw.synthetic.gaussian_queries(5)), "model.rw")
+    >>> model = rw.load("model.rw")
+    >>> model, model.about["ranker"]
+    (LinearScorer(2 features), 'AdaRank')
+    >>> model.rank([[-1.0, -0.9], [1.1, 0.8]], qid="hats").tolist()
+    [2, 1]
     """
     given = None if n_features is None else checked_n_features(n_features)
     start = _start(Path(path))

@@ -26,7 +26,14 @@ MOST_LABEL = 50
 
 @dataclass(frozen=True)
 class RR(RelevanceMetric):
-    """1 / rank of the first relevant document, 0 if none is among the first k ranks; its mean is MRR."""
+    """1 / rank of the first relevant document, 0 if none is among the first k ranks; its mean is MRR.
+
+    Examples
+    --------
+    >>> labels, scores, qid = [0, 1, 1, 0], [0.9, 0.8, 0.7, 0.2], ["a", "a", "b", "b"]
+    >>> rw.metrics.RR()(labels, scores, qid)
+    0.75
+    """
 
     name = "mrr"
     k: int | None = None
@@ -80,6 +87,14 @@ class ERR(Metric):
 
     A document satisfies the user, who then stops, with probability (2^label - 1) / 2^max_label; the metric is the
     expected value of 1 / rank of the stop, over the first k ranks. A query whose labels are all 0 is empty.
+
+    Examples
+    --------
+    >>> metric = rw.metrics.ERR(k=10, max_label=2)
+    >>> round(metric([2, 0, 1], [0.9, 0.8, 0.7]), 4)
+    0.7708
+    >>> round(metric([2, 0, 1], [0.7, 0.8, 0.9]), 4)
+    0.4375
     """
 
     name = "err"

@@ -46,6 +46,14 @@ class FunctionMetric(Metric):
     """The metric that a function computes from the labels of one query, best-ranked first.
 
     Its name is the function's. The function returns a number, or NaN if all orders are equally good.
+
+    Examples
+    --------
+    >>> def good_first(labels):
+    ...     return float(labels[0] >= 2)
+    >>> metric = rw.metrics.FunctionMetric(good_first, ties=rw.metrics.Ties.WORST)
+    >>> metric.name, metric([2, 0, 1], [0.9, 0.8, 0.7])
+    ('good_first', 1.0)
     """
 
     function: Callable[[Doubles], Any]
@@ -89,7 +97,17 @@ ALIASES = {"ap": "map", "rr": "mrr", "precision": "p", "r": "recall"}
 
 
 def parse(text: str) -> Metric:
-    """Return the metric of that name, as `str(metric)` writes it; upper and lower case are the same."""
+    """Return the metric of that name, as `str(metric)` writes it; upper and lower case are the same.
+
+    Examples
+    --------
+    >>> rw.metrics.parse("ndcg@10(gain=linear)").gain == rw.metrics.Gain.LINEAR
+    True
+    >>> rw.metrics.parse("ndgc@10")
+    Traceback (most recent call last):
+    ...
+    rankwright...InputError: There is no metric 'ndgc'; did you mean 'ndcg'?
+    """
     match = re.fullmatch(r"\s*(\w+)(?:@(\w+))?(?:\((.*)\))?\s*", text)
     if match is None:
         raise InputError(f"{text!r} is not a metric; write it as 'ndcg@10' or 'map(threshold=2)'.")
@@ -108,7 +126,13 @@ def parse(text: str) -> Metric:
 
 
 def parse_metrics(text: str) -> list[Metric]:
-    """Return the metrics of a list such as `ndcg@10,map`; `ndcg@1-10` stands for ten metrics."""
+    """Return the metrics of a list such as `ndcg@10,map`; `ndcg@1-10` stands for ten metrics.
+
+    Examples
+    --------
+    >>> [str(metric) for metric in rw.metrics.parse_metrics("ndcg@1-3,map(threshold=2)")]
+    ['ndcg@1', 'ndcg@2', 'ndcg@3', 'map(threshold=2)']
+    """
     parts = [part for part in re.split(r",(?![^()]*\))", text) if part.strip()]
     metrics = [metric for part in parts for metric in _parse_cutoffs(part)]
     if not metrics:
@@ -131,7 +155,17 @@ def _parse_cutoffs(text: str) -> list[Metric]:
 
 
 def as_metric(given: Any) -> Metric:
-    """Return a metric that is given as a value, by its name, or as a function of labels in ranked order."""
+    """Return a metric that is given as a value, by its name, or as a function of labels in ranked order.
+
+    Examples
+    --------
+    >>> rw.metrics.as_metric("ndcg@10")
+    NDCG(k=10)
+    >>> def best_first(labels):
+    ...     return float(labels[0] == labels.max())
+    >>> rw.metrics.as_metric(best_first)([0, 2, 1], [0.1, 0.9, 0.5])
+    1.0
+    """
     if isinstance(given, Metric):
         return given
     if isinstance(given, str):
@@ -146,7 +180,15 @@ def as_metric(given: Any) -> Metric:
 
 
 def as_metrics(given: Any) -> list[Metric]:
-    """Return one or more metrics: a list of them, a single one, or a text such as `ndcg@10,map`."""
+    """Return one or more metrics: a list of them, a single one, or a text such as `ndcg@10,map`.
+
+    Examples
+    --------
+    >>> rw.metrics.as_metrics("ndcg@10,map")
+    [NDCG(k=10), AP()]
+    >>> rw.metrics.as_metrics(["p@5", rw.metrics.RR()])
+    [Precision(k=5), RR()]
+    """
     if isinstance(given, str):
         return parse_metrics(given)
     listed = list(given) if isinstance(given, Iterable) else [given]
@@ -203,7 +245,16 @@ _READERS: dict[str, Callable[[str], Any]] = {
 
 @dataclass(frozen=True)
 class Convention:
-    """How a tool computes metrics: the metrics that it has, and the values of their options."""
+    """How a tool computes metrics: the metrics that it has, and the values of their options.
+
+    Examples
+    --------
+    >>> trec = rw.metrics.CONVENTIONS["trec"]
+    >>> trec.metrics
+    ('ndcg', 'map', 'mrr', 'p', 'recall')
+    >>> print(trec.apply(rw.metrics.NDCG(k=10)))
+    ndcg@10(ties=stable,gain=linear)
+    """
 
     name: str
     settings: Mapping[str, Any] = field(default_factory=dict)
@@ -267,7 +318,14 @@ CONVENTIONS: dict[str, Convention] = {
 
 
 def find_convention(name: str) -> Convention:
-    """Return the convention of that name."""
+    """Return the convention of that name.
+
+    Examples
+    --------
+    >>> metric = rw.metrics.find_convention("lightgbm").apply(rw.metrics.NDCG(k=10))
+    >>> metric([0, 0], [0.9, 0.8])  # LightGBM gives a query without relevant documents the value 1
+    1.0
+    """
     if name not in CONVENTIONS:
         raise InputError(f"There is no convention {name!r}{nearest(name, CONVENTIONS)}")
     return CONVENTIONS[name]

@@ -33,7 +33,16 @@ HIGHEST_GAIN = 1e280  # above it, sums over queries may overflow
 
 @dataclass(frozen=True)
 class Gain:
-    """The gain of a label: `Gain.EXPONENTIAL`, `Gain.LINEAR` or `Gain.table(0, 1, 3)`."""
+    """The gain of a label: `Gain.EXPONENTIAL`, `Gain.LINEAR` or `Gain.table(0, 1, 3)`.
+
+    Examples
+    --------
+    >>> labels, scores = [0, 1, 2], [0.9, 0.8, 0.7]
+    >>> round(rw.metrics.NDCG(gain=rw.metrics.Gain.LINEAR)(labels, scores), 4)
+    0.6199
+    >>> round(rw.metrics.NDCG(gain=rw.metrics.Gain.table(0, 1, 5))(labels, scores), 4)
+    0.556
+    """
 
     kind: str
     values: tuple[float, ...] = ()
@@ -84,7 +93,16 @@ Gain.LINEAR = Gain("linear")
 
 
 class Discount(Enum):
-    """The discount of lower ranks."""
+    """The discount of lower ranks.
+
+    Examples
+    --------
+    >>> labels, scores = [0, 1, 0], [0.9, 0.8, 0.7]
+    >>> for discount in rw.metrics.Discount:
+    ...     print(discount.value, round(rw.metrics.NDCG(discount=discount)(labels, scores), 4))
+    log2 0.6309
+    letor 1.0
+    """
 
     __repr__ = Enum.__str__
 
@@ -101,7 +119,16 @@ class Discount(Enum):
 
 @dataclass(frozen=True)
 class DCG(Metric):
-    """Discounted cumulative gain: the sum of gain x discount over the first k ranks."""
+    """Discounted cumulative gain: the sum of gain x discount over the first k ranks.
+
+    Examples
+    --------
+    >>> labels, scores = [2, 0, 1], [0.9, 0.8, 0.7]
+    >>> rw.metrics.DCG(k=3)(labels, scores)
+    3.5
+    >>> rw.metrics.DCG(k=3, gain=rw.metrics.Gain.LINEAR)(labels, scores)
+    2.5
+    """
 
     name = "dcg"
     k: int | None = None
@@ -160,6 +187,14 @@ class NDCG(DCG):
 
     A query whose gains are all 0 is empty. `fewer_than_k` is the value of a query with fewer than k documents;
     None evaluates it on the documents that it has.
+
+    Examples
+    --------
+    >>> labels, scores, qid = [2, 0, 1, 0, 1], [0.9, 0.8, 0.7, 0.2, 0.4], ["a", "a", "a", "b", "b"]
+    >>> round(rw.metrics.NDCG(k=2)(labels, scores, qid), 4)
+    0.9131
+    >>> rw.metrics.NDCG(k=2) == rw.metrics.parse("ndcg@2")
+    True
     """
 
     name = "ndcg"
@@ -210,7 +245,16 @@ class NDCG(DCG):
 
 @dataclass(frozen=True)
 class MeanNDCG(Metric):
-    """The mean of NDCG@1, NDCG@2, ... up to the number of documents of the query, as in LETOR 4.0."""
+    """The mean of NDCG@1, NDCG@2, ... up to the number of documents of the query, as in LETOR 4.0.
+
+    Examples
+    --------
+    >>> labels, scores = [0, 2, 1], [0.9, 0.8, 0.7]
+    >>> round(rw.metrics.MeanNDCG()(labels, scores), 4)
+    0.3934
+    >>> [round(rw.metrics.NDCG(k)(labels, scores), 4) for k in (1, 2, 3)]
+    [0.0, 0.5213, 0.659]
+    """
 
     name = "mean_ndcg"
     gain: Gain = Gain.EXPONENTIAL

@@ -22,6 +22,12 @@ class PairAccuracy(Metric):
 
     With two labels and averaged ties it is the area under the ROC curve. A query whose labels are all equal is
     empty.
+
+    Examples
+    --------
+    >>> labels, scores = [1, 1, 0, 0], [0.9, 0.3, 0.5, 0.1]
+    >>> rw.metrics.PairAccuracy()(labels, scores)
+    0.75
     """
 
     name = "pair_accuracy"
@@ -56,6 +62,14 @@ class KendallTau(PairAccuracy):
 
     A pair with equal scores counts 0, a pair with equal labels is ignored: Somers' D of the scores given the
     labels.
+
+    Examples
+    --------
+    >>> metric = rw.metrics.KendallTau()
+    >>> metric([2, 1, 0], [0.9, 0.5, 0.1])
+    1.0
+    >>> metric([2, 1, 0], [0.1, 0.5, 0.9])
+    -1.0
     """
 
     name = "kendall_tau"
@@ -79,6 +93,14 @@ class DotProduct(Metric):
     It is linear in the scores, so that delta of AdaRank's theorem is always 0. Scores equal to the labels have the
     value 1. With labels at least 1 apart, scores between 0 and 1 have values between -1 and 1. A query whose
     labels are all equal is empty.
+
+    Examples
+    --------
+    >>> metric = rw.metrics.DotProduct()
+    >>> metric([2, 1, 0], [2.0, 1.0, 0.0])
+    1.0
+    >>> round(metric([2, 1, 0], [0.6, 0.5, 0.4]), 4)  # the same order, but the scores are closer
+    0.1
     """
 
     name = "dot_product"

@@ -99,7 +99,16 @@ class _CutRelevance(_InFirstRanks):
 
 @dataclass(frozen=True)
 class Precision(_CutRelevance):
-    """The fraction of the first k ranks with a relevant document; ranks below the last document are irrelevant."""
+    """The fraction of the first k ranks with a relevant document; ranks below the last document are irrelevant.
+
+    Examples
+    --------
+    >>> labels, scores = [2, 0, 1, 1], [0.9, 0.8, 0.7, 0.6]
+    >>> rw.metrics.Precision(k=4)(labels, scores)
+    0.75
+    >>> rw.metrics.Precision(k=4, threshold=2)(labels, scores)
+    0.25
+    """
 
     name = "p"
 
@@ -109,7 +118,14 @@ class Precision(_CutRelevance):
 
 @dataclass(frozen=True)
 class Recall(_CutRelevance):
-    """The fraction of the relevant documents that are among the first k ranks."""
+    """The fraction of the relevant documents that are among the first k ranks.
+
+    Examples
+    --------
+    >>> labels, scores = [1, 0, 1, 1, 1], [0.9, 0.8, 0.7, 0.6, 0.5]
+    >>> [rw.metrics.Recall(k)(labels, scores) for k in (1, 3, 5)]
+    [0.25, 0.5, 1.0]
+    """
 
     name = "recall"
 
@@ -119,7 +135,14 @@ class Recall(_CutRelevance):
 
 @dataclass(frozen=True)
 class WTA(_InFirstRanks):
-    """Winner takes all: 1 if the first document is relevant, 0 if not."""
+    """Winner takes all: 1 if the first document is relevant, 0 if not.
+
+    Examples
+    --------
+    >>> labels, scores, qid = [0, 1, 1, 0], [0.9, 0.8, 0.7, 0.2], ["a", "a", "b", "b"]
+    >>> rw.metrics.WTA()(labels, scores, qid)
+    0.5
+    """
 
     name = "wta"
 
@@ -137,6 +160,14 @@ class AP(RelevanceMetric):
 
     A relevant document below rank k contributes 0. The sum is divided by the number of relevant documents or, if
     `capped`, by the smaller of that number and k, as in LightGBM and XGBoost.
+
+    Examples
+    --------
+    >>> labels, scores = [1, 0, 1, 0], [0.9, 0.8, 0.7, 0.1]
+    >>> round(rw.metrics.AP()(labels, scores), 4)
+    0.8333
+    >>> rw.metrics.AP(k=1)(labels, scores)
+    0.5
     """
 
     name = "map"

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rankwright.metrics.closed_forms import LABELS_AT_ONCE, remembered_sum, values_of
+from rankwright.metrics.custom_closed_forms import LABELS_AT_ONCE, remembered_sum, values_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rankwright.base.arrays import Doubles, Integers
-    from rankwright.metrics.closed_forms import DocumentSum
+    from rankwright.metrics.custom_closed_forms import DocumentSum
     from rankwright.metrics.protocols import RankingMetric
 
 # The value is the mean over all orders of tied labels if there are at most this many. Otherwise it is exact for a

@@ -10,11 +10,11 @@ import numpy as np
 from rankwright.base.errors import InputError
 from rankwright.base.resources import resolve_threads
 from rankwright.models.class_trees import ClassTrees, class_contributions
+from rankwright.models.nested_scorers import checked_part
 from rankwright.models.probability_calibrations import BayesScorer, StandardCalibration
 from rankwright.models.scorer import Scorer
-from rankwright.models.state import State
+from rankwright.models.serialisation import State
 from rankwright.models.trees import TreeEnsemble
-from rankwright.models.wrapping import checked_part
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

@@ -14,7 +14,7 @@ import numpy as np
 from rankwright.base.errors import InputError
 from rankwright.base.resources import resolve_threads
 from rankwright.models.scorer import Scorer
-from rankwright.models.state import State, checked_integer, frozen_numbers, shown
+from rankwright.models.serialisation import State, checked_integer, frozen_numbers, shown
 from rankwright.models.trees import TreeEnsemble
 
 if TYPE_CHECKING:

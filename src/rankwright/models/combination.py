@@ -11,10 +11,10 @@ import numpy as np
 from rankwright.base.errors import InputError
 from rankwright.data.query_features import standardised
 from rankwright.models.linear import LinearScorer
+from rankwright.models.nested_scorers import WrappingScorer, checked_part
 from rankwright.models.query_features import QueryFeatureScorer
 from rankwright.models.scorer import Scorer
-from rankwright.models.state import State, frozen_numbers
-from rankwright.models.wrapping import WrappingScorer, checked_part
+from rankwright.models.serialisation import State, frozen_numbers
 
 if TYPE_CHECKING:
     from rankwright.base.arrays import Doubles, Floats, Integers

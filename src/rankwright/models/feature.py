@@ -9,7 +9,14 @@ import numpy as np
 
 from rankwright.base.errors import InputError
 from rankwright.models.scorer import Scorer
-from rankwright.models.state import Saved, State, checked_integer, checked_n_features, checked_number, shown
+from rankwright.models.serialisation import (
+    Saved,
+    State,
+    checked_integer,
+    checked_n_features,
+    checked_number,
+    shown,
+)
 
 if TYPE_CHECKING:
     from rankwright.base.arrays import Doubles, Floats, Integers

@@ -32,7 +32,7 @@ from rankwright.base.errors import InputError
 from rankwright.base.files import write_whole
 from rankwright.data.categories import Category
 from rankwright.models.scorer import Scorer, scorer_class, scorer_of
-from rankwright.models.state import State, shown
+from rankwright.models.serialisation import State, shown
 
 if TYPE_CHECKING:
     import os
@@ -57,7 +57,15 @@ DTYPES = ("float32", "float64", "int32", "int64", "uint8", "uint16", "uint32")
 
 
 def save(model: Scorer | Fitted, path: str | os.PathLike[str]) -> None:
-    """Write a scorer, or the scorer of a fitted ranker, to a file: completely or not at all."""
+    """Write a scorer, or the scorer of a fitted ranker, to a file: completely or not at all.
+
+    Examples
+    --------
+    >>> ranker = rw.AdaRank().fit(rw.synthetic.gaussian_queries(5))
+    >>> rw.save(ranker, "model.rw")
+    >>> rw.load("model.rw").n_features
+    2
+    """
     scorer = scorer_of(model)
     if scorer is None:
         raise InputError(f"save takes a scorer or a fitted ranker, not this {type(model).__name__}.")

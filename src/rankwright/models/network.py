@@ -13,7 +13,7 @@ from rankwright import _native
 from rankwright.base.errors import InputError
 from rankwright.models.linear import linear_of_columns
 from rankwright.models.scorer import Scorer
-from rankwright.models.state import Saved, State, frozen_numbers, shown
+from rankwright.models.serialisation import Saved, State, frozen_numbers, shown
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

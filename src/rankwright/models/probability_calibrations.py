@@ -13,7 +13,7 @@ import numpy as np
 
 from rankwright.base.errors import InputError
 from rankwright.models.scorer import Scorer
-from rankwright.models.state import Saved, State, checked_number, frozen_numbers
+from rankwright.models.serialisation import Saved, State, checked_number, frozen_numbers
 
 if TYPE_CHECKING:
     from rankwright.base.arrays import Doubles, Floats

@@ -9,15 +9,15 @@ import numpy as np
 
 from rankwright.base.errors import InputError
 from rankwright.data.query_features import QueryFeature, with_query_features
-from rankwright.models.state import State, shown
-from rankwright.models.wrapping import WrappingScorer
+from rankwright.models.nested_scorers import WrappingScorer
+from rankwright.models.serialisation import State, shown
 
 if TYPE_CHECKING:
     from rankwright.base.arrays import Doubles, Floats, Integers
     from rankwright.data.groups import QueryGroups
     from rankwright.data.query_features import Scaling
     from rankwright.models.scorer import Scorer
-    from rankwright.models.state import JSON
+    from rankwright.models.serialisation import JSON
 
 MAX_COLUMNS_PER_FEATURE = 16
 """The most columns that nested scorers may make of each feature: more would let a small file exhaust memory."""

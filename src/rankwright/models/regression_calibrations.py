@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 
 from rankwright.base.errors import InputError
+from rankwright.models.nested_scorers import WrappingScorer
 from rankwright.models.scorer import Scorer
-from rankwright.models.state import Saved, State, checked_number, frozen_numbers, shown
-from rankwright.models.wrapping import WrappingScorer
+from rankwright.models.serialisation import Saved, State, checked_number, frozen_numbers, shown
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from rankwright.base.errors import InputError
+from rankwright.models.nested_scorers import WrappingScorer
 from rankwright.models.scorer import require_finite_scores
-from rankwright.models.state import frozen_numbers
-from rankwright.models.wrapping import WrappingScorer
+from rankwright.models.serialisation import frozen_numbers
 
 if TYPE_CHECKING:
     from typing import NoReturn

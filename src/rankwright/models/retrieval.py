@@ -12,7 +12,7 @@ import numpy as np
 from rankwright.base.errors import InputError
 from rankwright.data.dataset import Documents
 from rankwright.models.scorer import Scorer
-from rankwright.models.state import State, checked_n_features, shown
+from rankwright.models.serialisation import State, checked_n_features, shown
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

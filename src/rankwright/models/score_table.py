@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from rankwright.base.errors import InputError, MissingPackageError
 from rankwright.base.resources import resolve_threads
-from rankwright.data.columns import DOCUMENT, LABEL, QUERY, SCORE
+from rankwright.data.column_roles import DOCUMENT, LABEL, QUERY, SCORE
 from rankwright.data.dataset import Documents, RankingData
 from rankwright.data.groups import Ranking, checked_scores
 from rankwright.models.other_libraries import scores_by
@@ -47,6 +47,15 @@ def scores_frame(
         The scores that training started from, for a residual model.
     library
         `pandas`, `polars` or, for an Arrow table, `pyarrow`.
+
+    Examples
+    --------
+    >>> ranker = rw.AdaRank().fit(rw.synthetic.gaussian_queries(5))
+    >>> new = rw.Documents([[-1, -1], [1, 1]], ["hats", "hats"], document_ids=["A", "B"])
+    >>> rw.scores_frame(ranker, new)[["qid", "docid", "rank"]]
+        qid docid  rank
+    0  hats     A     2
+    1  hats     B     1
     """
     if library not in LIBRARIES:
         raise InputError(f"library must be {', '.join(LIBRARIES)}, not {library!r}.")

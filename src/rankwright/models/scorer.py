@@ -20,7 +20,7 @@ from rankwright.data.alignment import aligned, frame_by_name, require_same_numbe
 from rankwright.data.categories import checked_categories
 from rankwright.data.dataset import Documents
 from rankwright.data.groups import QueryGroups, Ranking, checked_query_ids
-from rankwright.models.state import Saved, State, checked_about, checked_n_features, shown
+from rankwright.models.serialisation import Saved, State, checked_about, checked_n_features, shown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from rankwright.base.arrays import Doubles, Floats, Integers
     from rankwright.data.categories import Category
-    from rankwright.models.state import JSON
+    from rankwright.models.serialisation import JSON
 
 MOST_SHOWN = 300  # of a fact on a card; a file may claim anything
 
@@ -49,6 +49,14 @@ class Scorer(ABC):
         How features are made from columns of categories.
     about
         Facts saved with the model (the ranker, its parameters, the metric ...) as plain JSON.
+
+    Examples
+    --------
+    >>> model = rw.AdaRank().fit(rw.synthetic.gaussian_queries(20)).model_
+    >>> isinstance(model, rw.Scorer), model.n_features, model.about["ranker"]
+    (True, 2, 'AdaRank')
+    >>> model.rank([[-1.0, -0.9], [1.1, 0.8]], qid="hats").tolist()
+    [2, 1]
     """
 
     kind: ClassVar[str]

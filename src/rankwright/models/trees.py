@@ -11,7 +11,7 @@ import numpy as np
 from rankwright import _native
 from rankwright.base.errors import InputError
 from rankwright.models.scorer import Scorer
-from rankwright.models.state import (
+from rankwright.models.serialisation import (
     Saved,
     State,
     checked_integer,

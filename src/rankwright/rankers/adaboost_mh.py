@@ -16,7 +16,7 @@ from rankwright.rankers.parameters.checks import Integer, OneOf
 from rankwright.rankers.parameters.declaration import ClassBoostingParameters, StoppingParameters, parameter
 from rankwright.rankers.parameters.search_space import Choices, Range
 from rankwright.rankers.ranker import Ranker
-from rankwright.training.boosting.loop import boost
+from rankwright.training.boosting_loop import boost
 from rankwright.training.learners.class_learners import ClassLearner, ClassWeights, DecisionProduct, HammingTree
 from rankwright.training.learners.signal import SMALLEST_ERROR, half_log_odds
 
@@ -107,6 +107,13 @@ class AdaBoostMH(StoppingParameters, ClassBoostingParameters, Ranker):
     """Boosted classifiers of labels; documents are ranked by their expected gain.
 
     Every label is a class, and documents are weighted by their gain, 2^label.
+
+    Examples
+    --------
+    >>> judged = rw.synthetic.polynomial_queries(20, n_documents=10, n_features=6, n_active=4)
+    >>> ranker = rw.AdaBoostMH(rounds=20, max_leaves=5).fit(judged)
+    >>> ranker.model_.probabilities(judged).shape  # one column per label, 0 to 4
+    (200, 5)
     """
 
     name: ClassVar[str] = "adaboost-mh"

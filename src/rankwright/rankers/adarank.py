@@ -25,7 +25,7 @@ from rankwright.rankers.parameters.declaration import (
 )
 from rankwright.rankers.parameters.search_space import Choices
 from rankwright.rankers.ranker import Ranker, require_metric_range
-from rankwright.training.boosting.loop import boost, weighted_trees
+from rankwright.training.boosting_loop import boost, weighted_trees
 from rankwright.training.learners.query_learners import BestFeature, DrawnTrees, DrawnVotes, LeastLossFeature
 from rankwright.training.learners.signal import QueryWeights, WeakLearner
 from rankwright.training.training_set import QueryLabels, TrainingSet
@@ -110,7 +110,16 @@ class AdaRankRule:
 
 
 class AdaRank(StoppingParameters, DirectionParameters, RandomParameters, Ranker):
-    """Boosted single features; each round concentrates on the queries that are still ranked badly."""
+    """Boosted single features; each round concentrates on the queries that are still ranked badly.
+
+    Examples
+    --------
+    >>> X, y = [[3.1, 0.2], [1.0, 0.9], [2.2, 0.5]], [2, 0, 1]
+    >>> judged = rw.RankingData(X, y, ["hats"] * 3, feature_names=["bm25", "age"])
+    >>> ranker = rw.AdaRank("ndcg@10").fit(judged)
+    >>> ranker.importances()
+    {'bm25': 1.0, 'age': 0.0}
+    """
 
     name: ClassVar[str] = "adarank"
     printed: ClassVar[Mapping[str, Any]] = {

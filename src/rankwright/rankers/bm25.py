@@ -24,6 +24,14 @@ class BM25Ranker(RetrievalRanker):
 
     It scores the text that documents stand for, so it is fitted on what `rankwright.text.FeatureSet.judged` makes;
     their features do not matter. Scores are those of `Index.search` with the same parameters.
+
+    Examples
+    --------
+    >>> documents, queries, judgements = rw.text.generated_collection(100, 10)
+    >>> index = rw.text.Index.build(documents, "index")
+    >>> judged = rw.text.FeatureSet("BM25").judged(index, queries, judgements, candidates=20)
+    >>> rw.BM25Ranker("map", k1=1.2).fit(judged.data).model_  # b is tuned
+    RetrievalScorer(bm25, k1=1.2, b=0)
     """
 
     name: ClassVar[str] = "bm25"

@@ -78,6 +78,13 @@ class CalibratedAdaBoost(ClassBoostingParameters, RandomParameters, Ranker):
     on the queries held out from its training, although its calibration was fitted to them: flexible calibrations
     then look better than they are. If something must be chosen, a fifth of the training queries becomes validation
     data. The defaults differ from the paper's; see the documentation.
+
+    Examples
+    --------
+    >>> judged = rw.synthetic.polynomial_queries(20, n_documents=10, n_features=6, n_active=4)
+    >>> ranker = rw.CalibratedAdaBoost(leaves=[4], rounds_tried=[10], splits=2).fit(judged)
+    >>> len(ranker.pool_), sorted({member.calibration for member in ranker.pool_})
+    (6, ['linear', 'ls', 'standard'])
     """
 
     name: ClassVar[str] = "calibrated-adaboost"

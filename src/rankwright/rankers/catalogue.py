@@ -52,6 +52,13 @@ def make_ranker(name: str, /, *, as_printed: bool | str = False, **parameters: A
     Case, hyphens, underscores and dots of the name do not matter: `lambda-mart`, `AdaBoost.MH`. Text is read as
     after `--set` on the command line; values out of range are refused at once. With `as_printed`, other parameters
     are those of the ranker's paper.
+
+    Examples
+    --------
+    >>> rw.make_ranker("lambda-mart", metric="map", rounds=100)
+    LambdaMART(metric=AP(), rounds=100)
+    >>> rw.make_ranker("AdaRank", as_printed=True)
+    AdaRank(all_queries=True, choose='measure', stop='measure')
     """
     kind = find_ranker(name)
     require_known(kind, parameters)

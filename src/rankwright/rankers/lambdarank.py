@@ -25,6 +25,13 @@ class LambdaRank(LambdaParameters, NetworkRanker):
 
     The lambdas are those of LambdaMART: RankNet's gradient of each pair, times the change in the metric if the two
     documents swapped ranks.
+
+    Examples
+    --------
+    >>> train, test = rw.split_queries(rw.synthetic.gaussian_queries(20), 0.8, 0.2)
+    >>> ranker = rw.LambdaRank("ndcg@5", hidden=[8, 4], learning_rate=0.01, rounds=10).fit(train)
+    >>> round(ranker.score(test), 2)
+    1.0
     """
 
     name: ClassVar[str] = "lambdarank"

@@ -27,6 +27,15 @@ class LanguageModelRanker(RetrievalRanker):
 
     It scores the text that documents stand for, so it is fitted on what `rankwright.text.FeatureSet.judged` makes;
     their features do not matter. Scores are those of `Index.search` with the same parameters.
+
+    Examples
+    --------
+    >>> documents, queries, judgements = rw.text.generated_collection(100, 10)
+    >>> index = rw.text.Index.build(documents, "index")
+    >>> judged = rw.text.FeatureSet("tf").judged(index, queries, judgements, candidates=20)
+    >>> ranker = rw.LanguageModelRanker("map", smoothing="dirichlet").fit(judged.data)
+    >>> len(rw.text.Searcher(index, model=ranker).search("old bridge repair", n=3))
+    3
     """
 
     name: ClassVar[str] = "lmir"

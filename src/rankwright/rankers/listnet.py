@@ -17,6 +17,12 @@ class ListNet(NetworkRanker):
     """A network trained on the cross entropy between the top-one probabilities of scores and of labels.
 
     A listwise method; the metric only chooses the round.
+
+    Examples
+    --------
+    >>> ranker = rw.ListNet(rounds=10).fit(rw.synthetic.gaussian_queries(20))
+    >>> ranker.rank([[-1.0, -0.9], [1.1, 0.8]], qid="hats").tolist()
+    [2, 1]
     """
 
     name: ClassVar[str] = "listnet"

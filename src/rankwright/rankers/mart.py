@@ -51,6 +51,13 @@ class MART(TreeRanker):
 
     A pointwise method: the metric only chooses the round. Scores are on the scale of the targets, minus their
     mean, which does not change a ranking.
+
+    Examples
+    --------
+    >>> rates = [0.02, 0.31, 0.11, 0.05]  # labels may be any numbers, such as click rates
+    >>> judged = rw.RankingData([[1, 5], [9, 4], [6, 2], [2, 3]], rates, [7, 7, 8, 8])
+    >>> rw.MART(rounds=10).fit(judged).rank(judged).tolist()
+    [2, 1, 1, 2]
     """
 
     name: ClassVar[str] = "mart"

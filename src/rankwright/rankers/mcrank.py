@@ -71,6 +71,13 @@ class McRank(TreeRanker):
 
     Every distinct label is a class, and the score is the sum over k of P(label = k) times k. A pointwise method:
     the metric only chooses the round.
+
+    Examples
+    --------
+    >>> judged = rw.RankingData([[1], [2], [8], [9]], [0, 0, 1, 1], ["hats"] * 4)
+    >>> model = rw.McRank(rounds=50).fit(judged).model_
+    >>> model.probabilities([[1.5], [8.5]]).round(1).tolist()  # of label 0 and of label 1
+    [[0.8, 0.2], [0.2, 0.8]]
     """
 
     name: ClassVar[str] = "mcrank"

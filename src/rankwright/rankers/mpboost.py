@@ -70,7 +70,15 @@ class MPBoostRule:
 
 
 class MPBoost(ShrinkageParameters, PairRanker):
-    """Boosted stumps over pairs of documents; pairs count more the farther apart their labels are."""
+    """Boosted stumps over pairs of documents; pairs count more the farther apart their labels are.
+
+    Examples
+    --------
+    >>> ranker = rw.MPBoost(rounds=20).fit(rw.synthetic.gaussian_queries(10))
+    >>> last = ranker.history_[-1].diagnostics
+    >>> last["misordered"] <= last["bound"] < 1  # pairs in the wrong order, and their bound
+    True
+    """
 
     name: ClassVar[str] = "mpboost"
     printed: ClassVar[Mapping[str, Any]] = {

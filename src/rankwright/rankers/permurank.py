@@ -100,6 +100,15 @@ class PermuRank(StoppingParameters, MarginLossParameters, MarginRanker):
 
     Each round adds the most violated perfect and imperfect permutations to working sets, and separates the sets by
     a margin.
+
+    Examples
+    --------
+    >>> judged = rw.synthetic.gaussian_queries(20)
+    >>> ranker = rw.PermuRank("map", rounds=3).fit(judged)
+    >>> round(ranker.score(judged), 2)
+    1.0
+    >>> ranker.history_[0].diagnostics  # permutations per query in the first round
+    {'perfect': 1.0, 'imperfect': 1.0}
     """
 
     name: ClassVar[str] = "permurank"

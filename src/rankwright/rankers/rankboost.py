@@ -51,7 +51,15 @@ class RankBoostRule:
 
 
 class RankBoost(DirectionParameters, PairRanker):
-    """Boosted votes of single features; each round concentrates on the pairs that are still in the wrong order."""
+    """Boosted votes of single features; each round concentrates on the pairs that are still in the wrong order.
+
+    Examples
+    --------
+    >>> judged = rw.RankingData([[2], [float("nan")], [0]], [2, 1, 0], ["hats"] * 3)
+    >>> ranker = rw.RankBoost(rounds=2).fit(judged)
+    >>> ranker.rank(judged).tolist()  # a missing value moves a document neither up nor down
+    [1, 2, 3]
+    """
 
     name: ClassVar[str] = "rankboost"
 

@@ -27,7 +27,7 @@ from rankwright.training.fit_task import (
     checked_weights,
     require_refittable,
 )
-from rankwright.training.start import checked_start
+from rankwright.training.start_model import checked_start
 from rankwright.training.training_set import TrainingSet
 
 if TYPE_CHECKING:
@@ -251,7 +251,7 @@ class Ranker(Parameters, Estimator, ABC):
     def _refuse(self, method: Callable[..., Any], unknown: Mapping[str, Any]) -> None:
         """Refuse keyword arguments that a method does not have."""
         if unknown:
-            from rankwright.rankers.parameters.other_names import refuse_arguments  # for mistakes only
+            from rankwright.rankers.parameters.aliases import refuse_arguments  # for mistakes only
 
             known = list(inspect.signature(method).parameters)[:-1]  # without **unknown
             refuse_arguments(type(self).__name__, method.__name__, unknown, known=known, declared=self.declared)

@@ -20,6 +20,13 @@ class RankNet(NetworkRanker):
     """A network trained on pairs, so that the better document of each pair gets the higher score.
 
     A pairwise method; the metric only chooses the round.
+
+    Examples
+    --------
+    >>> train, valid = rw.split_queries(rw.synthetic.gaussian_queries(20), 0.7, 0.3)
+    >>> ranker = rw.RankNet(hidden=4, learning_rate=0.01, rounds=10).fit(train, validation=valid)
+    >>> len(ranker.history_), round(ranker.score(valid), 2)
+    (10, 1.0)
     """
 
     name: ClassVar[str] = "ranknet"

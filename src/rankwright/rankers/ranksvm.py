@@ -30,6 +30,14 @@ class RankSVM(MarginLossParameters, SolverParameters, MarginRanker):
 
     Minimises |w|^2 / 2 + C times the mean over queries of the mean over pairs of max(0, 1 - (score of the better -
     score of the worse)), squared unless `loss` says otherwise.
+
+    Examples
+    --------
+    >>> qid = ["hats", "hats", "shoes", "shoes"]
+    >>> judged = rw.RankingData([[1, 5], [2, 3], [4, 4], [6, 4]], [0, 1, 1, 1], qid)
+    >>> ranker = rw.RankSVM(C=1.0).fit(judged)
+    >>> ranker.skipped_queries_  # all shoes have the same label
+    1
     """
 
     name: ClassVar[str] = "ranksvm"

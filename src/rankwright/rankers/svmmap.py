@@ -56,6 +56,13 @@ class SVMmap(SolverParameters, MarginRanker):
 
     Minimises |w|^2 / 2 + C times the mean over queries of the largest violation of a margin, by cutting planes,
     to a proved gap.
+
+    Examples
+    --------
+    >>> judged = rw.RankingData([[4], [3], [2], [1]], [3, 2, 1, 0], ["hats"] * 4)
+    >>> ranker = rw.SVMmap("map(threshold=2)", threshold=2).fit(judged)  # 2 and 3 are relevant
+    >>> ranker.score(judged), ranker.model_.about["relevant_from"]
+    (1.0, 2.0)
     """
 
     name: ClassVar[str] = "svmmap"

@@ -191,7 +191,16 @@ class PairedTests:
 def compare_values(
     first: Doubles, second: Doubles, *, level: float = 0.95, samples: int = SAMPLES, random_state: int = 0
 ) -> Comparison:
-    """Compare two systems' values on the same queries; queries with NaN in either are ignored."""
+    """Compare two systems' values on the same queries; queries with NaN in either are ignored.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> old, new = np.array([0.2, 0.5, 0.1, 0.7, 0.4]), np.array([0.3, 0.7, 0.4, 0.7, 0.6])
+    >>> compared = rw.compare_values(new, old)  # one value per query
+    >>> round(compared.difference, 2), compared.better, compared.equal, compared.p_value
+    (0.16, 4, 1, 0.125)
+    """
     if first.shape != second.shape:
         sizes = f"one has {len(first)} values, the other {len(second)}"
         raise InputError(f"Both systems need the same queries: {sizes}.")

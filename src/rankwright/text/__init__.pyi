@@ -9,12 +9,12 @@ from .collections.generated import GeneratedCollection as GeneratedCollection
 from .collections.generated import generated_collection as generated_collection
 from .collections.queries import Queries as Queries
 from .collections.queries import read_queries as read_queries
+from .feature_logs.elasticsearch import read_ltr_log as read_ltr_log
+from .feature_logs.solr import read_solr_features as read_solr_features
 from .features.feature_set import FeatureSet as FeatureSet
 from .features.judged_features import JudgedFeatures as JudgedFeatures
 from .index.index import Index as Index
 from .index.snapshot import SearchResults as SearchResults
-from .logs.ltr_log import read_ltr_log as read_ltr_log
-from .logs.solr import read_solr_features as read_solr_features
 from .retrieval import BM25 as BM25
 from .retrieval import AbsoluteDiscounting as AbsoluteDiscounting
 from .retrieval import Dirichlet as Dirichlet

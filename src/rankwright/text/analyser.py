@@ -64,6 +64,13 @@ class Analyser:
         An algorithm of PyStemmer: a language, or "porter".
     min_length : int
         Shorter words, in characters, are removed.
+
+    Examples
+    --------
+    >>> rw.text.Analyser()("The lift of thin wings")
+    ['lift', 'thin', 'wing']
+    >>> rw.text.Analyser(stop_words=None, stemmer=None)("The lift of thin wings")
+    ['the', 'lift', 'of', 'thin', 'wings']
     """
 
     words: str = "unicode"

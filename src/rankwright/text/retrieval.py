@@ -86,6 +86,13 @@ class BM25(RetrievalModel):
     - "atire": (k1 + 1) * log(N / n).
 
     Scores are those of bm25s with the same method. A document without any term of the query is not found.
+
+    Examples
+    --------
+    >>> index = rw.text.Index.build(rw.text.generated_collection(30, 5).documents, "index")
+    >>> results = index.search("old bridge", rw.text.BM25(k1=0.9, b=0.4), n=2)
+    >>> results.ids, results.scores.round(2).tolist()
+    (['d7', 'd5'], [3.42, 2.32])
     """
 
     k1: float = 1.2
@@ -125,6 +132,13 @@ class Dirichlet(RetrievalModel):
 
     A term of frequency f in a field of length l scores log((f + mu * p) / (l + mu)), where p is the fraction of
     all terms of the field that are this one. Documents with at least one term of the query are found.
+
+    Examples
+    --------
+    >>> index = rw.text.Index.build(rw.text.generated_collection(30, 5).documents, "index")
+    >>> results = index.search("old bridge", rw.text.Dirichlet(mu=500), n=2)
+    >>> results.ids, results.scores.round(2).tolist()
+    (['d7', 'd5'], [-13.35, -13.52])
     """
 
     mu: float = 2000.0
@@ -148,6 +162,13 @@ class JelinekMercer(RetrievalModel):
     A term of frequency f in a field of length l scores log((1 - smoothing) * f / l + smoothing * p), where p is
     the fraction of all terms of the field that are this one (Zhai and Lafferty 2004, where smoothing is lambda).
     Documents with at least one term of the query are found.
+
+    Examples
+    --------
+    >>> index = rw.text.Index.build(rw.text.generated_collection(30, 5).documents, "index")
+    >>> results = index.search("old bridge", rw.text.JelinekMercer(smoothing=0.3), n=2)
+    >>> results.ids, results.scores.round(2).tolist()
+    (['d7', 'd24'], [-9.07, -12.06])
     """
 
     smoothing: float = 0.1
@@ -174,6 +195,15 @@ class AbsoluteDiscounting(RetrievalModel):
     log(max(f - delta, 0) / l + delta * u / l * p), where p is the fraction of all terms of the field that are this
     one; log(p) if the field is empty. It scores given documents: features and rankers have it, `Index.search` has
     not.
+
+    Examples
+    --------
+    >>> index = rw.text.Index.build(rw.text.generated_collection(30, 5).documents, "index")
+    >>> model = rw.text.AbsoluteDiscounting(delta=0.5)
+    >>> features = rw.text.FeatureSet(["body: LM absolute discounting"], absolute_discounting=model)
+    >>> documents = features.documents(index, {"q1": "old bridge"}, {"q1": ["d7", "d5"]})
+    >>> print(documents.X.round(1).ravel())
+    [-5.9 -7. ]
     """
 
     delta: float = 0.7

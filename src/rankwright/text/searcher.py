@@ -63,6 +63,15 @@ class Searcher:
         a model can return.
     retrieval : BM25, Dirichlet or JelinekMercer, optional
         The retrieval model; `BM25()` by default.
+
+    Examples
+    --------
+    >>> documents, queries, judgements = rw.text.generated_collection(100, 10)
+    >>> index = rw.text.Index.build(documents, "index")
+    >>> features = rw.text.FeatureSet(["BM25", "phrase"])
+    >>> ranker = rw.AdaRank().fit(features.judged(index, queries, judgements).data)
+    >>> rw.text.Searcher(index, features, ranker).search("old bridge repair", n=3).ids
+    ['d7', 'd37', 'd8']
     """
 
     def __init__(

@@ -54,6 +54,14 @@ class Snippet:
         The part; "…" stands for text that was left out before or after it.
     marks
         The words of the query in it: first character, and the one after the last.
+
+    Examples
+    --------
+    >>> documents = [rw.text.TextDocument("d1", {"body": "Thin wings have a high lift at low speed."})]
+    >>> searcher = rw.text.Searcher(rw.text.Index.build(documents, "index"))
+    >>> snippets = searcher.snippets("lift of wings", searcher.search("lift of wings"))
+    >>> snippets[0].marked("<b>", "</b>")
+    'Thin <b>wings</b> have a high <b>lift</b> at low speed.'
     """
 
     field: str

@@ -78,6 +78,14 @@ class TextDocuments(Documents):
     """Documents with features, as `FeatureSet.documents` returns them; subsets keep their text.
 
     A pickle holds the paths of the index's files, which must still exist when it is loaded.
+
+    Examples
+    --------
+    >>> index = rw.text.Index.build(rw.text.generated_collection(30, 5).documents, "index")
+    >>> features = rw.text.FeatureSet(["BM25"], fields=["body"])
+    >>> documents = features.documents(index, {"q1": "old bridge"}, {"q1": ["d7", "d5"]})
+    >>> documents.feature_names, documents.document_ids.tolist()
+    (('body: BM25', 'body: log BM25'), ['d7', 'd5'])
     """
 
     source: TextSource
@@ -127,4 +135,14 @@ class TextDocuments(Documents):
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)
 class TextRankingData(TextDocuments, RankingData):
-    """Judged documents with features, as `FeatureSet.judged` returns them; subsets keep their text."""
+    """Judged documents with features, as `FeatureSet.judged` returns them; subsets keep their text.
+
+    Examples
+    --------
+    >>> documents, queries, judgements = rw.text.generated_collection(100, 10)
+    >>> index = rw.text.Index.build(documents, "index")
+    >>> data = rw.text.FeatureSet(["BM25"]).judged(index, queries, judgements, candidates=20).data
+    >>> train, test = rw.split_queries(data, 0.5, 0.5)
+    >>> rw.BM25Ranker(k1=1.2).fit(train).predict(test).shape == test.y.shape  # it scores the text
+    True
+    """

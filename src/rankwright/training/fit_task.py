@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from rankwright.data.query_features import QueryFeature
     from rankwright.metrics.base import Metric
     from rankwright.training.history import Round
-    from rankwright.training.start import Start
+    from rankwright.training.start_model import Start
 
 # With more training documents the training metric is computed only for on_round: it takes as long as the lambdas.
 WATCHED_DOCUMENTS = 100_000

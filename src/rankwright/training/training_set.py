@@ -169,6 +169,14 @@ class TrainingSet:
     ----------
     data
         The judged documents.
+
+    Examples
+    --------
+    >>> judged = rw.synthetic.polynomial_queries(20, n_documents=10, n_features=6, n_active=4)
+    >>> shared = rw.TrainingSet(judged)  # what fits prepare is computed once
+    >>> fits = [rw.LambdaMART(rounds=5, max_leaves=leaves).fit(shared) for leaves in (4, 8)]
+    >>> [ranker.model_.n_trees for ranker in fits]
+    [5, 5]
     """
 
     def __init__(self, data: RankingData) -> None:

@@ -10,14 +10,14 @@ from rankwright.base.errors import InputError
 from rankwright.base.resources import resolve_threads
 from rankwright.rankers.parameters.declaration import require_known
 from rankwright.rankers.parameters.search_space import NEVER_SEARCHED
-from rankwright.training.workers import run_all
+from rankwright.training.concurrent_fits import run_all
 from rankwright.tuning.trials import Trial, best_rounds, configured, judged_curve
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from rankwright.rankers.ranker import Ranker
-    from rankwright.training.workers import OnRound
+    from rankwright.training.concurrent_fits import OnRound
     from rankwright.tuning.judging_queries import JudgingPart
     from rankwright.tuning.trials import RoundsCurve
 

@@ -18,7 +18,7 @@ import numpy as np
 from rankwright.base.errors import InputError
 from rankwright.base.resources import resolve_threads
 from rankwright.rankers.parameters.spelling import spelled
-from rankwright.training.workers import SECONDS_PER_WAIT, fits_at_once
+from rankwright.training.concurrent_fits import SECONDS_PER_WAIT, fits_at_once
 from rankwright.tuning.optuna_storage import import_optuna
 from rankwright.tuning.trials import (
     COMPLETE,
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from rankwright.base.arrays import Doubles
     from rankwright.rankers.parameters.search_space import Space
     from rankwright.rankers.ranker import Ranker
-    from rankwright.training.workers import OnRound
+    from rankwright.training.concurrent_fits import OnRound
     from rankwright.tuning.judging_queries import JudgingPlan
 
 BATCH = 4  # trials that are asked for, and may run, together

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
     from rankwright.base.arrays import Doubles
     from rankwright.rankers.ranker import Ranker
+    from rankwright.training.concurrent_fits import OnRound
     from rankwright.training.history import Round
-    from rankwright.training.workers import OnRound
     from rankwright.tuning.judging_queries import JudgingPart
 
 COMPLETE, PRUNED, FAILED = "complete", "pruned", "failed"

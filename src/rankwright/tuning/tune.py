@@ -82,6 +82,14 @@ def tune(
         Number of concurrent fits; None: one per thread. A search uses at most four.
     on_fit, on_progress
         Called after each fit, and after each trial of a search.
+
+    Examples
+    --------
+    >>> judged = rw.synthetic.gaussian_queries(12, spread=(0.2, 1.3))
+    >>> tuned = rw.tune(rw.RankSVM("map"), judged, trials=3, space={"C": "0.1..10"})
+    >>> len(tuned.trials), tuned.best.value >= tuned.baseline.value
+    (3, True)
+    >>> ranker = tuned.fit()  # the best setting, on all queries
     """
     require_workers(workers)
     protocol = default_protocol(has_validation=validation is not None) if choose is None else choose

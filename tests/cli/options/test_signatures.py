@@ -10,8 +10,8 @@ from typer.main import get_command
 
 import rankwright as rw
 from rankwright.cli.app import app
-from rankwright.cli.options.declaring import REQUIRED, as_command, option
 from rankwright.cli.options.faces import FACES
+from rankwright.cli.options.option_groups import REQUIRED, as_command, option
 from rankwright.cli.options.signatures import Declared, Given, declared, help_text, options_of, summary
 from rankwright.cli.verbs.analyse import KINDS
 

@@ -25,7 +25,7 @@ import typer
 
 from rankwright.base.errors import InputError, MissingPackageError
 from rankwright.base.wording import nearest
-from rankwright.cli.options.declaring import keyword, option, with_signature
+from rankwright.cli.options.option_groups import keyword, option, with_signature
 from rankwright.cli.output.console import write_text
 
 OWN = ("config", "save-config", "help")

@@ -16,9 +16,9 @@ import rankwright as rw
 from rankwright import data
 from rankwright.base.errors import InputError
 from rankwright.base.wording import brief_list, counted
-from rankwright.cli.options.declaring import option, option_group
+from rankwright.cli.options.option_groups import option, option_group
 from rankwright.cli.output.console import note
-from rankwright.data.columns import LABEL, QUERY
+from rankwright.data.column_roles import LABEL, QUERY
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -12,7 +12,7 @@ from rankwright.base.errors import InputError
 from rankwright.base.wording import nearest
 from rankwright.cli.options.completion import complete_ranker, complete_setting
 from rankwright.cli.options.config import merged_settings
-from rankwright.cli.options.declaring import REQUIRED, argument, option
+from rankwright.cli.options.option_groups import REQUIRED, argument, option
 from rankwright.cli.output.console import note
 
 if TYPE_CHECKING:

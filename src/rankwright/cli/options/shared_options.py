@@ -11,7 +11,7 @@ from pathlib import Path
 import rankwright as rw
 from rankwright.base.errors import InputError
 from rankwright.cli.options.data_files import FORMATS
-from rankwright.cli.options.declaring import REQUIRED, argument, option
+from rankwright.cli.options.option_groups import REQUIRED, argument, option
 
 PICTURES = ".svg, .png, .html or .json"
 

@@ -15,8 +15,8 @@ from inspect import Parameter, cleandoc
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from rankwright.cli.options.declaring import REQUIRED, option, option_name
 from rankwright.cli.options.faces import FACES, Face
+from rankwright.cli.options.option_groups import REQUIRED, option, option_name
 
 ROOT = Path(__file__).parents[2]
 ENTRY = re.compile(r"^(\w[\w, ]*)(?: : .*)?\n((?: {4}.*\n?|\n(?= {4}))+)", re.MULTILINE)  # of a numpydoc section

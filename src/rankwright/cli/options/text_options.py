@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import rankwright as rw
 from rankwright.base.errors import InputError
-from rankwright.cli.options.declaring import REQUIRED, option, option_group
+from rankwright.cli.options.option_groups import REQUIRED, option, option_group
 from rankwright.cli.output.console import note
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from rankwright.text.searcher import Searcher
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from rankwright.data.columns import Columns
+    from rankwright.data.column_roles import Columns
     from rankwright.data.dataset import Documents
     from rankwright.models.scorer import Scorer
 

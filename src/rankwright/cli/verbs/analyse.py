@@ -13,8 +13,8 @@ import typer
 import rankwright as rw
 from rankwright.base.errors import InputError
 from rankwright.cli.options.data_files import FORMATS, ReadOptions, files_of, read_collection, read_data
-from rankwright.cli.options.declaring import REQUIRED, argument, option, with_signature
 from rankwright.cli.options.faces import Face
+from rankwright.cli.options.option_groups import REQUIRED, argument, option, with_signature
 from rankwright.cli.options.rankers import RANKER, SETTINGS, by_name, make_ranker
 from rankwright.cli.options.shared_options import (
     FOLDS,
@@ -29,7 +29,7 @@ from rankwright.cli.options.shared_options import (
 )
 from rankwright.cli.options.signatures import Given, options_of, summary
 from rankwright.cli.output.console import note, show
-from rankwright.cli.output.fits import exit_if_interrupted, fit_with_progress, several_fits
+from rankwright.cli.output.fit_progress import exit_if_interrupted, fit_with_progress, several_fits
 from rankwright.cli.verb_groups import VerbGroup
 from rankwright.reports.result import Result
 

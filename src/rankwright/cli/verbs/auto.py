@@ -11,7 +11,7 @@ import rankwright as rw
 from rankwright.base.wording import counted, seconds
 from rankwright.cli.options.config import configurable
 from rankwright.cli.options.data_files import ReadOptions, files_of, read_all_queries
-from rankwright.cli.options.declaring import option
+from rankwright.cli.options.option_groups import option
 from rankwright.cli.options.shared_options import (
     ALL_QUERIES,
     JOBS,
@@ -24,7 +24,7 @@ from rankwright.cli.options.shared_options import (
 )
 from rankwright.cli.options.signatures import Given, options_of
 from rankwright.cli.output.console import describe, note, show
-from rankwright.cli.output.fits import exit_if_interrupted, exit_interrupted
+from rankwright.cli.output.fit_progress import exit_if_interrupted, exit_interrupted
 from rankwright.cli.output.live_tables import LiveStandings, NewMembers, shown
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import rankwright as rw
 from rankwright.base.errors import InputError
 from rankwright.base.wording import metric_value, plain_number
 from rankwright.cli.options.data_files import FORMATS, ReadOptions, read_data
-from rankwright.cli.options.declaring import REQUIRED, argument, option
+from rankwright.cli.options.option_groups import REQUIRED, argument, option
 from rankwright.cli.options.shared_options import (
     JSON,
     MODEL_TO_WRITE,

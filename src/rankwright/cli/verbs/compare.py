@@ -8,8 +8,8 @@ from typing import Any
 import rankwright as rw
 from rankwright.base.errors import InputError
 from rankwright.cli.options.data_files import TABLES, ReadOptions
-from rankwright.cli.options.declaring import option
 from rankwright.cli.options.faces import Face, names
+from rankwright.cli.options.option_groups import option
 from rankwright.cli.options.shared_options import (
     JSON,
     JUDGED_DATA,
@@ -79,7 +79,7 @@ def _slices(
     slices: list[str], slice_file: Path | None, data: Path, reading: ReadOptions, judged: Any
 ) -> dict[str, Any]:
     """Return the properties by which queries are divided: those with a name, and columns of a table."""
-    from rankwright.data.columns import QUERY
+    from rankwright.data.column_roles import QUERY
     from rankwright.data.readers.any_format import read_query_values
     from rankwright.evaluation.slices import BUILT_IN
 

@@ -11,8 +11,8 @@ from rankwright.base.errors import InputError
 from rankwright.base.wording import nearest
 from rankwright.cli.options.config import configurable
 from rankwright.cli.options.data_files import ReadOptions, files_of, read_collection, read_test_parts
-from rankwright.cli.options.declaring import option
 from rankwright.cli.options.faces import WORKERS
+from rankwright.cli.options.option_groups import option
 from rankwright.cli.options.rankers import (
     AS_PRINTED,
     CHOOSE,
@@ -34,12 +34,12 @@ from rankwright.cli.options.shared_options import (
 )
 from rankwright.cli.options.signatures import Given, options_of
 from rankwright.cli.output.console import describe, note, show
-from rankwright.cli.output.fits import exit_if_interrupted, fit_with_progress, several_fits
+from rankwright.cli.output.fit_progress import exit_if_interrupted, fit_with_progress, several_fits
 from rankwright.rankers.parameters.spelling import setting_text
 
 if TYPE_CHECKING:
-    from rankwright.crossval.cross_comparison import CrossComparison
-    from rankwright.crossval.cross_validation import CrossValidation
+    from rankwright.crossval.cross_comparison_result import CrossComparison
+    from rankwright.crossval.cross_validation_result import CrossValidation
     from rankwright.data.dataset import RankingData
     from rankwright.rankers.ranker import Ranker
 

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import rankwright as rw
 from rankwright.base.errors import InputError, MissingPackageError
-from rankwright.cli.options.declaring import option
+from rankwright.cli.options.option_groups import option
 from rankwright.cli.options.shared_options import JSON, checked_output, this_command
 from rankwright.cli.output.console import describe, note, show
-from rankwright.cli.output.fits import exit_interrupted, fit_with_progress
+from rankwright.cli.output.fit_progress import exit_interrupted, fit_with_progress
 
 if TYPE_CHECKING:
     from rankwright.rankers.ranker import Ranker

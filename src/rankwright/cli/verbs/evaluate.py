@@ -10,8 +10,8 @@ from typing import Any
 import rankwright as rw
 from rankwright.base.errors import InputError
 from rankwright.cli.options.data_files import ReadOptions
-from rankwright.cli.options.declaring import option
 from rankwright.cli.options.faces import integers
+from rankwright.cli.options.option_groups import option
 from rankwright.cli.options.shared_options import JSON, JUDGED_DATA, PICTURES, SYSTEM_FILES, check_plot
 from rankwright.cli.options.signatures import Given, options_of
 from rankwright.cli.output.console import note, note_coverage, say, show

@@ -7,8 +7,8 @@ from pathlib import Path
 import rankwright as rw
 from rankwright.base.errors import InputError
 from rankwright.cli.options.data_files import FORMATS, ReadOptions, file_of, read_documents
-from rankwright.cli.options.declaring import REQUIRED, argument, option
 from rankwright.cli.options.faces import Face
+from rankwright.cli.options.option_groups import REQUIRED, argument, option
 from rankwright.cli.options.shared_options import JOBS, JSON, checked_output
 from rankwright.cli.options.signatures import Given, options_of
 from rankwright.cli.output.console import note, say, show

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import rankwright as rw
-from rankwright.cli.options.declaring import REQUIRED, option
+from rankwright.cli.options.option_groups import REQUIRED, option
 from rankwright.cli.options.shared_options import JOBS, JSON, checked_output
 from rankwright.cli.options.text_options import INDEX, CandidateOptions, QueryOptions
 from rankwright.cli.output.console import describe, note, say, show_json

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import rankwright as rw
 from rankwright.base.errors import InputError
-from rankwright.cli.options.declaring import REQUIRED, argument, option
+from rankwright.cli.options.option_groups import REQUIRED, argument, option
 from rankwright.cli.options.shared_options import JSON, checked_output
 from rankwright.cli.output.console import describe, note, show_json
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import rankwright as rw
 from rankwright.cli.options.data_files import file_of
-from rankwright.cli.options.declaring import REQUIRED, argument
+from rankwright.cli.options.option_groups import REQUIRED, argument
 from rankwright.cli.options.shared_options import JSON, MODEL_TO_WRITE, checked_output
 from rankwright.cli.options.signatures import Given, options_of
 from rankwright.cli.output.console import note, say, show_json

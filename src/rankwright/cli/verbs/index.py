@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import rankwright as rw
 from rankwright.base.errors import InputError
 from rankwright.base.wording import counted
-from rankwright.cli.options.declaring import REQUIRED, argument, given_option, option
+from rankwright.cli.options.option_groups import REQUIRED, argument, given_option, option
 from rankwright.cli.options.shared_options import JOBS, JSON
 from rankwright.cli.options.text_options import DocumentOptions, WordOptions, listed_names
 from rankwright.cli.output.console import counting, note, show

@@ -8,7 +8,7 @@ from typing import Any
 import rankwright as rw
 from rankwright.base.wording import plain_number
 from rankwright.cli.options.data_files import FORMATS, ReadOptions, file_of, read_documents_with_labels
-from rankwright.cli.options.declaring import REQUIRED, argument
+from rankwright.cli.options.option_groups import REQUIRED, argument
 from rankwright.cli.options.shared_options import JSON
 from rankwright.cli.output.console import note, show, show_table
 from rankwright.rankers.parameters.spelling import spelled

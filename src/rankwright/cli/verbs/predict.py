@@ -10,7 +10,7 @@ import rankwright as rw
 from rankwright.base.errors import InputError
 from rankwright.base.wording import brief_list, counted
 from rankwright.cli.options.data_files import FORMATS, ReadOptions, read_documents, read_documents_with_labels
-from rankwright.cli.options.declaring import REQUIRED, argument, option
+from rankwright.cli.options.option_groups import REQUIRED, argument, option
 from rankwright.cli.options.shared_options import JOBS, PLAIN_JSON, checked_output
 from rankwright.cli.output.console import note, show_text, write_text
 

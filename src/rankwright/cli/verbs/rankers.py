@@ -6,7 +6,7 @@ import inspect
 from typing import TYPE_CHECKING, Any
 
 from rankwright.cli.options.completion import complete_ranker
-from rankwright.cli.options.declaring import argument
+from rankwright.cli.options.option_groups import argument
 from rankwright.cli.options.shared_options import JSON
 from rankwright.cli.output.console import say, show
 from rankwright.rankers.parameters.spelling import setting_text, spelled

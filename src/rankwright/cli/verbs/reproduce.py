@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rankwright.base.wording import counted
-from rankwright.cli.options.declaring import REQUIRED, argument, option
+from rankwright.cli.options.option_groups import REQUIRED, argument, option
 from rankwright.cli.options.shared_options import JSON, REPORT, check_report, this_command
 from rankwright.cli.output.console import note, progress, show
-from rankwright.cli.output.fits import exit_interrupted
+from rankwright.cli.output.fit_progress import exit_interrupted
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import rankwright as rw
 from rankwright.base.errors import InputError
 from rankwright.base.wording import counted
-from rankwright.cli.options.declaring import argument, given_option, option
+from rankwright.cli.options.option_groups import argument, given_option, option
 from rankwright.cli.options.shared_options import JOBS, PLAIN_JSON, checked_output
 from rankwright.cli.options.text_options import RETRIEVAL, QueryOptions, read_retrieval
 from rankwright.cli.output.console import note, show_found, show_json, show_text, write_text

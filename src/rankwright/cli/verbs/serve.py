@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rankwright.base.errors import InputError, MissingPackageError
-from rankwright.cli.options.declaring import argument, option, option_group
+from rankwright.cli.options.option_groups import argument, option, option_group
 
 if TYPE_CHECKING:
     from rankwright.serve.settings import Pair

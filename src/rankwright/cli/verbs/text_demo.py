@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import rankwright as rw
 from rankwright.base.errors import InputError, MissingPackageError
-from rankwright.cli.options.declaring import given_option, option
+from rankwright.cli.options.option_groups import given_option, option
 from rankwright.cli.options.shared_options import JOBS, JSON, checked_output, this_command
 from rankwright.cli.options.text_options import CandidateOptions, DocumentOptions, QueryOptions, WordOptions
 from rankwright.cli.output.console import describe, note, say, show
-from rankwright.cli.output.fits import fit_with_progress, several_fits
+from rankwright.cli.output.fit_progress import fit_with_progress, several_fits
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -12,7 +12,7 @@ from rankwright.base.errors import InputError
 from rankwright.base.wording import counted, metric_value, seconds
 from rankwright.cli.options.config import configurable
 from rankwright.cli.options.data_files import ReadOptions, read_data, read_validation
-from rankwright.cli.options.declaring import option
+from rankwright.cli.options.option_groups import option
 from rankwright.cli.options.rankers import (
     AS_PRINTED,
     CHOOSE,
@@ -36,7 +36,7 @@ from rankwright.cli.options.shared_options import (
     this_command,
 )
 from rankwright.cli.output.console import describe, note, say, show
-from rankwright.cli.output.fits import exit_if_interrupted, fit_with_progress, several_fits
+from rankwright.cli.output.fit_progress import exit_if_interrupted, fit_with_progress, several_fits
 from rankwright.rankers.parameters.spelling import setting_text
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ from rankwright.base.wording import seconds
 from rankwright.cli.options.completion import complete_metric
 from rankwright.cli.options.config import configurable
 from rankwright.cli.options.data_files import ReadOptions, files_of, read_all_queries
-from rankwright.cli.options.declaring import option
 from rankwright.cli.options.faces import Face
+from rankwright.cli.options.option_groups import option
 from rankwright.cli.options.rankers import RANKER, SETTINGS, by_name, make_ranker, read_grid
 from rankwright.cli.options.shared_options import (
     ALL_QUERIES,
@@ -26,7 +26,7 @@ from rankwright.cli.options.shared_options import (
 )
 from rankwright.cli.options.signatures import Given, options_of
 from rankwright.cli.output.console import describe, note, show
-from rankwright.cli.output.fits import exit_interrupted, fit_with_progress, several_fits
+from rankwright.cli.output.fit_progress import exit_interrupted, fit_with_progress, several_fits
 from rankwright.cli.output.live_tables import LiveSearch, NewTrials, shown
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rankwright.base.errors import InputError
-from rankwright.data.columns import DOCUMENT, QUERY, SCORE, Roles, no_column
+from rankwright.data.column_roles import DOCUMENT, QUERY, SCORE, Roles, no_column
 from rankwright.data.readers.csv import csv_columns, read_csv
 from rankwright.data.readers.letor import read_letor
 from rankwright.data.readers.parquet import parquet_columns, read_parquet

@@ -11,7 +11,7 @@ import numpy as np
 from rankwright import _native
 from rankwright._native import CsvFault
 from rankwright.base.errors import InputError
-from rankwright.data.columns import DOCUMENT, LABEL, QUERY, ColumnOptions, Roles, matching
+from rankwright.data.column_roles import DOCUMENT, LABEL, QUERY, ColumnOptions, Roles, matching
 from rankwright.data.readers.text_files import (
     MAX_LINE_BYTES,
     QueryColumn,
@@ -87,6 +87,15 @@ def read_csv(
         As in `from_pandas`.
     delimiter
         A comma, a semicolon or a tab; by default a tab for .tsv and .tsv.gz, otherwise a comma.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> _ = Path("judged.csv").write_text('''query,grade,bm25,age
+    ... hats,2,3.1,4
+    ... hats,0,1.0,''')
+    >>> rw.read_csv("judged.csv", qid="query", label="grade").feature_names
+    ('bm25', 'age')
     """
     roles = Roles(label, qid, docid, features, drop, categorical)
     with naming(path):

@@ -43,6 +43,15 @@ def read_fold(
     """Read train.txt, vali.txt and test.txt of a fold, or their names in other collections, plain or .gz.
 
     The options are those of `read_letor`. All parts get the number of features of the widest part.
+
+    Examples
+    --------
+    >>> parts = rw.split_queries(rw.synthetic.gaussian_queries(6), 4, 1, 1)
+    >>> for name, part in zip(("train", "vali", "test"), parts):
+    ...     rw.write_letor(part, f"{name}.txt")
+    >>> train, valid, test = rw.read_fold(".")
+    >>> train
+    RankingData(84 documents, 4 queries, 2 features)
     """
     names = (TRAIN_NAMES, VALID_NAMES, TEST_NAMES)
     options: dict[str, Any] = {"n_features": n_features, "zero_based": zero_based, "n_jobs": n_jobs}

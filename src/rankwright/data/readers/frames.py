@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Unpack, overload
 import numpy as np
 
 from rankwright.base.errors import InputError
-from rankwright.data.columns import LABEL, QUERY, ColumnOptions, Roles
+from rankwright.data.column_roles import LABEL, QUERY, ColumnOptions, Roles
 from rankwright.data.tables import NUMBERS, documents_of, warned
 
 if TYPE_CHECKING:
@@ -63,6 +63,17 @@ def from_frame(
         Columns that are no features, by name or pattern.
     categorical
         Feature columns with categories (text or numbers), by name or pattern, to be encoded: see `Category`.
+
+    Examples
+    --------
+    >>> import pandas as pd, polars as pl, pyarrow as pa
+    >>> columns = {"query": ["hats", "hats", "shoes"], "label": [1, 0, 2], "bm25": [3.1, 2.0, 1.4]}
+    >>> rw.from_pandas(pd.DataFrame(columns), qid="query")
+    RankingData(3 documents, 2 queries, 1 features)
+    >>> rw.from_polars(pl.DataFrame(columns), qid="query").feature_names
+    ('bm25',)
+    >>> rw.from_arrow(pa.table(columns), qid="query", label=None)
+    Documents(3 documents, 2 queries, 1 features)
     """
     return warned(documents_of(columns_of(frame), Roles(label, qid, docid, features, drop, categorical)))
 

@@ -53,6 +53,15 @@ def read_judgements(
         The label of each grade in the file, as in `{1: 4, 2: 3, 3: 2, 4: 1}`. A SMART file with grades needs it,
         because in some, such as Cranfield's (`CRANFIELD_GRADES`), 1 is the best grade. In other files labels are
         kept as they are unless it is given.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> _ = Path("qrels.txt").write_text('''hats 0 d1 2
+    ... hats 0 d2 0''')
+    >>> judgements = rw.read_judgements("qrels.txt")
+    >>> judgements.document_ids.tolist(), judgements.labels.tolist()
+    (['d1', 'd2'], [2.0, 0.0])
     """
     if irds.is_name(path):
         records = [fields for _, fields in irds.load(path).records("qrels")]

@@ -110,6 +110,15 @@ def read_letor(
         The value of a feature that a line does not name: 0 as in SVMlight, or NaN for missing.
     zero_based
         Whether the file numbers features from 0, as scikit-learn's `dump_svmlight_file` does, not from 1.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> _ = Path("train.txt").write_text('''2 qid:7 1:0.5 3:4 #docid = A
+    ... 0 qid:7 2:1.5 #docid = B''')
+    >>> judged = rw.read_letor("train.txt")
+    >>> judged.X.tolist(), judged.document_ids.tolist()
+    ([[0.5, 0.0, 4.0], [0.0, 1.5, 0.0]], ['A', 'B'])
     """
     _check_options(n_features, absent)
     name = os.fspath(path)
@@ -176,6 +185,14 @@ def write_letor(data: Documents, path: AnyPath) -> None:
 
     Lines of documents without labels start with `qid:`. Every feature is written, a missing value as `NULL`, a
     document's id as the comment `#docid = X`.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> judged = rw.RankingData([[0.5, 7]], [2], ["hats"], document_ids=["A"])
+    >>> rw.write_letor(judged, "judged.txt")
+    >>> print(Path("judged.txt").read_text())
+    2 qid:hats 1:0.5 2:7 #docid = A
     """
     name = os.fspath(path)
     if len(data) == 0:

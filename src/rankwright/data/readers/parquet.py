@@ -6,7 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Unpack, overload
 
 from rankwright.base.errors import InputError, MissingPackageError
-from rankwright.data.columns import LABEL, QUERY, ColumnOptions, Roles
+from rankwright.data.column_roles import LABEL, QUERY, ColumnOptions, Roles
 from rankwright.data.readers.frames import columns_of
 from rankwright.data.tables import documents_of, first_line, naming, warned
 
@@ -39,6 +39,14 @@ def read_parquet(
     """Read documents from a Parquet file; needs pyarrow.
 
     The other parameters and the result are those of `from_pandas`.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"qid": ["hats", "hats"], "label": [1, 0], "bm25": [3.1, 2.0]})
+    >>> frame.to_parquet("judged.parquet")
+    >>> rw.read_parquet("judged.parquet").feature_names
+    ('bm25',)
     """
     roles = Roles(label, qid, docid, features, drop, categorical)
     with naming(path):

@@ -96,7 +96,17 @@ class Run(NamedRows):
 
 
 def read_run(path: str | PathLike[str]) -> Run:
-    """Read a TREC run, lines of `query Q0 document rank score tag`, decompressed if the name ends with .gz."""
+    """Read a TREC run, lines of `query Q0 document rank score tag`, decompressed if the name ends with .gz.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> _ = Path("run.txt").write_text('''hats Q0 d1 1 7.5 bm25
+    ... hats Q0 d2 2 7.1 bm25''')
+    >>> run = rw.read_run("run.txt")
+    >>> run.tag, run.document_ids.tolist(), run.scores.tolist()
+    ('bm25', ['d1', 'd2'], [7.5, 7.1])
+    """
     rows = read_rows(path, read_words(path), _run_row)
     tag = rows[-1].tag if rows else ""
     return Run(*columns_of_rows(rows), tag)
@@ -120,7 +130,17 @@ def format_run(run: Run) -> str:
 
 
 def write_run(run: Run, path: str | PathLike[str]) -> None:
-    """Write the text of `format_run` to a file, compressed if its name ends with .gz."""
+    """Write the text of `format_run` to a file, compressed if its name ends with .gz.
+
+    Examples
+    --------
+    >>> documents = [rw.text.TextDocument("d1", {"body": "red hats"})]
+    >>> index = rw.text.Index.build(documents, "index")
+    >>> run = rw.text.Searcher(index).search_all({"q1": "hats"})
+    >>> rw.write_run(run, "run.txt")
+    >>> rw.read_run("run.txt").document_ids.tolist()
+    ['d1']
+    """
     text = format_run(run).encode()
     with write_whole(path) as file:
         file.write(gzip.compress(text, mtime=0) if is_compressed(path) else text)

@@ -12,7 +12,7 @@ from rankwright.base.arrays import checked_feature_names
 from rankwright.base.errors import InputError, parameter
 from rankwright.base.files import write_whole
 from rankwright.data.alignment import aligned
-from rankwright.data.columns import DOCUMENT, QUERY, SCORE
+from rankwright.data.column_roles import DOCUMENT, QUERY, SCORE
 from rankwright.data.writers import write_table
 from rankwright.interop.exporters.c_header import c_header
 from rankwright.interop.exporters.engines import elasticsearch_json, ltr_plugin_json, solr_json
@@ -30,7 +30,7 @@ from rankwright.interop.exporters.target_rules import (
 from rankwright.interop.exporters.vespa import vespa_expression
 from rankwright.interop.exporters.xgboost import xgboost_json
 from rankwright.models.scorer import scorer_of
-from rankwright.models.state import shown
+from rankwright.models.serialisation import shown
 from rankwright.models.trees import TreeEnsemble
 from rankwright.reports.blocks import Text
 from rankwright.reports.result import Result
@@ -167,6 +167,14 @@ def export(
     check
         Documents to compare scores on: their features and our scores are written to a table beside the file, named
         `PATH.check.csv`.
+
+    Examples
+    --------
+    >>> judged = rw.RankingData([[2, 9], [1, 5]], [1, 0], [7, 7], feature_names=["bm25", "age"])
+    >>> ranker = rw.LambdaMART(rounds=5).fit(judged)
+    >>> print(rw.export(ranker, "model.json", format="solr"))
+    Wrote model.json.
+    Features that may be missing need "defaultValue": "NaN" in the feature store.
     """
     scorer = scorer_of(model)
     if scorer is None:

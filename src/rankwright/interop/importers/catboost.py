@@ -24,7 +24,7 @@ from rankwright.interop.importers.checked_access import (
 )
 from rankwright.interop.importers.foreign_trees import ForeignTree, Walk, ensemble, nearest_float32
 from rankwright.models.other_libraries import made_up
-from rankwright.models.state import shown
+from rankwright.models.serialisation import shown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

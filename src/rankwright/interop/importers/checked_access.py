@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankwright.base.errors import InputError
-from rankwright.models.state import shown
+from rankwright.models.serialisation import shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

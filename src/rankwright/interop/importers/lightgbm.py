@@ -19,7 +19,7 @@ from rankwright.interop.importers.checked_access import integers, member, number
 from rankwright.interop.importers.foreign_trees import ForeignTree, ensemble
 from rankwright.interop.importers.interval_splits import Intervals, intervals_of_set, with_intervals
 from rankwright.models.other_libraries import made_up
-from rankwright.models.state import shown
+from rankwright.models.serialisation import shown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

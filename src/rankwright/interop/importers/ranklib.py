@@ -18,7 +18,7 @@ from rankwright.base.errors import InputError
 from rankwright.interop.importers.checked_access import integers, numbers, reading
 from rankwright.interop.importers.foreign_trees import ForeignTree, Walk, ensemble, nearest_float32
 from rankwright.models.linear import LinearScorer
-from rankwright.models.state import MAX_FEATURES, shown
+from rankwright.models.serialisation import MAX_FEATURES, shown
 
 if TYPE_CHECKING:
     from rankwright.base.arrays import Integers

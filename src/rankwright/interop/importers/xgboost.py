@@ -30,7 +30,7 @@ from rankwright.interop.importers.foreign_trees import ForeignTree, ensemble, hi
 from rankwright.interop.importers.interval_splits import Intervals, intervals_of_set, with_intervals
 from rankwright.interop.importers.ubjson import is_ubjson, parsed_ubjson
 from rankwright.models.other_libraries import made_up
-from rankwright.models.state import shown
+from rankwright.models.serialisation import shown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rankwright.analyses.by_pairs import count_pairs
+from rankwright.analyses.metric_by_pairs import count_pairs
 from rankwright.analyses.pair_errors import misordered
 from rankwright.base.errors import InputError
 from rankwright.evaluation.evaluate import evaluate

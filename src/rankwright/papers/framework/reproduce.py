@@ -23,7 +23,7 @@ from rankwright.papers.framework.measurements import Measurements
 from rankwright.papers.framework.reproduction import Done, Reproduction
 from rankwright.papers.framework.rows import rows_of
 from rankwright.papers.framework.sources import contents, find_collections, fold_files
-from rankwright.training.workers import run_all
+from rankwright.training.concurrent_fits import run_all
 from rankwright.tuning.tune import require_workers
 
 if TYPE_CHECKING:

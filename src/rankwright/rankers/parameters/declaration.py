@@ -183,7 +183,7 @@ def require_known(kind: type[Parameters], names: Iterable[str]) -> None:
     """Refuse a name that is no parameter of this class; say what other libraries' name is here, or the nearest."""
     for name in names:
         if name not in kind.declared:
-            from rankwright.rankers.parameters.other_names import familiar_name  # for mistakes only
+            from rankwright.rankers.parameters.aliases import familiar_name  # for mistakes only
 
             familiar = familiar_name(name, kind.__name__, kind.declared)
             hint = nearest(name, kind.declared) if familiar is None else f": {familiar}."

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from rankwright.base.arrays import Doubles
     from rankwright.metrics.base import Metric
-    from rankwright.training.boosting.loop import Rule
+    from rankwright.training.boosting_loop import Rule
     from rankwright.training.fit_task import FitTask
 
     Bounds = tuple[float, float]
@@ -48,6 +48,13 @@ class ExactStep:
         constraints, the weights keep the order of the leaves' values.
     refit
         Whether to search the weights of all trees again at the end, one after the other until nothing improves.
+
+    Examples
+    --------
+    >>> judged = rw.synthetic.polynomial_queries(30, n_documents=10, n_features=6, n_active=4)
+    >>> ranker = rw.LambdaMART(rounds=3, step=rw.ExactStep(low=0.1, high=5)).fit(judged)
+    >>> [round(tree.weight, 1) for tree in ranker.history_]
+    [1.0, 0.8, 0.2]
     """
 
     low: float = 0.1

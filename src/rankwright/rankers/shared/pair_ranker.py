@@ -12,7 +12,7 @@ from rankwright.rankers.parameters.checks import OneOf
 from rankwright.rankers.parameters.declaration import StoppingParameters, ThresholdParameters, parameter
 from rankwright.rankers.parameters.search_space import Choices
 from rankwright.rankers.ranker import Ranker
-from rankwright.training.boosting.loop import Rule, boost, weighted_trees
+from rankwright.training.boosting_loop import Rule, boost, weighted_trees
 from rankwright.training.learners.pair_signal import LabelPairs, PairSignal
 
 if TYPE_CHECKING:

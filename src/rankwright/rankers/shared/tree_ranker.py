@@ -23,7 +23,7 @@ from rankwright.rankers.parameters.declaration import (
 )
 from rankwright.rankers.parameters.search_space import Choices, Range
 from rankwright.rankers.ranker import Ranker
-from rankwright.training.boosting.loop import Rule, boost, weighted_trees
+from rankwright.training.boosting_loop import Rule, boost, weighted_trees
 from rankwright.training.learners.tree import TreeLearner, TreeLimits, TreeSampling, levels_for
 
 if TYPE_CHECKING:

@@ -24,6 +24,16 @@ def make_scorer(metric: MetricLike) -> RankingScorer:
     ----------
     metric
         The metric, its name, or a function of labels in ranked order.
+
+    Examples
+    --------
+    >>> from sklearn import config_context, model_selection
+    >>> X, y, qid = rw.synthetic.gaussian_queries(6)
+    >>> folds, given = model_selection.GroupKFold(3), {"qid": qid, "groups": qid}
+    >>> how = {"scoring": rw.make_scorer("mrr"), "cv": folds, "params": given}
+    >>> with config_context(enable_metadata_routing=True):
+    ...     model_selection.cross_val_score(rw.AdaRank(), X, y, **how)
+    array([1., 1., 1.])
     """
     return RankingScorer(as_metric(metric))
 

@@ -55,6 +55,12 @@ def bar_chart(values: Mapping[str, float], x_label: str, *, description: str, wi
         What the values are.
     description
         The alternative text.
+
+    Examples
+    --------
+    >>> importances = {"title: BM25": 0.31, "clicks": 0.12}
+    >>> chart = rw.charts.bar_chart(importances, "importance", description="BM25 matters most.")
+    >>> chart.save("importances.svg")
     """
     known: list[Record] = [
         {"name": shown(name), "value": float(value)} for name, value in values.items() if drawable(value)
@@ -114,6 +120,12 @@ def grouped_bar_chart(
         What the groups are.
     intervals
         For some groups and systems, the low and the high end of the interval of the value, a line over the bar.
+
+    Examples
+    --------
+    >>> table = {"ndcg@10": {"old": 0.41, "new": 0.44}, "map": {"old": 0.33, "new": 0.35}}
+    >>> chart = rw.charts.grouped_bar_chart(table, "mean", description="new is ahead by both metrics.")
+    >>> chart.save("means.svg")
     """
     systems = list(dict.fromkeys(shown(system) for row in table.values() for system in row))
     named, groups = systems[:MOST_SERIES], list(table)[:MOST_GROUPS]
@@ -190,6 +202,14 @@ def difference_chart(
         What the differences are.
     description
         The alternative text.
+
+    Examples
+    --------
+    >>> differences = {"q1": 0.10, "q2": -0.05, "q3": 0.30}
+    >>> chart = rw.charts.difference_chart(
+    ...     [*differences.values()], [*differences], "new - old", description="new wins 2 of 3 queries."
+    ... )
+    >>> chart.save("differences.svg")
     """
     values = np.asarray(differences, dtype=np.float64)
     if values.shape != (len(names),):
@@ -264,6 +284,12 @@ def interval_chart(
         The alternative text.
     mark
         A value to compare with, such as 0 for differences: a line through all rows.
+
+    Examples
+    --------
+    >>> rows = [("old", 0.41, 0.38, 0.44), ("new", 0.44, 0.41, 0.47)]
+    >>> chart = rw.charts.interval_chart(rows, "ndcg@10", description="new 0.44, old 0.41.")
+    >>> chart.save("intervals.svg")
     """
     known: list[Record] = [
         {"name": shown(name), "value": float(value), "low": float(low), "high": float(high)}
@@ -328,6 +354,12 @@ def tile_chart(
         The alternative text.
     percent
         Whether to write values as percentages.
+
+    Examples
+    --------
+    >>> errors = {"old": {"2 > 0": 0.08, "1 > 0": 0.21}, "new": {"2 > 0": 0.05, "1 > 0": 0.19}}
+    >>> chart = rw.charts.tile_chart(errors, "misordered pairs", description="new makes fewer errors.")
+    >>> chart.save("errors.svg")
     """
     columns = list(dict.fromkeys(shown(column) for row in table.values() for column in row))
     names, kept = list(table)[:MOST_ROWS], columns[:MOST_COLUMNS]

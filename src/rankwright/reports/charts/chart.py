@@ -68,7 +68,15 @@ DARK = Palette(
 
 
 def config(*, dark: bool = False) -> dict[str, Any]:
-    """Return the configuration with which a chart is drawn on a light or on a dark page."""
+    """Return the configuration with which a chart is drawn on a light or on a dark page.
+
+    Examples
+    --------
+    >>> chart = rw.charts.bar_chart({"old": 0.41, "new": 0.44}, "ndcg@10", description="new is ahead.")
+    >>> dark = {**chart.spec, "config": rw.charts.config(dark=True)}  # for Vega-Embed on a dark page
+    >>> dark["config"]["background"]
+    '#14181d'
+    """
     colours = DARK if dark else LIGHT
     return {
         "background": colours.page,
@@ -188,6 +196,13 @@ class Chart:
         The alternative text: what the chart shows, for those who cannot see it.
     notes
         What is not drawn, in sentences; they are in the description too.
+
+    Examples
+    --------
+    >>> chart = rw.charts.bar_chart({"old": 0.41, "new": 0.44}, "ndcg@10", description="new is ahead.")
+    >>> chart
+    Chart('new is ahead.')
+    >>> chart.save("means.svg")
     """
 
     spec: dict[str, Any] = field(compare=False)
@@ -255,7 +270,16 @@ WRITERS: dict[str, Callable[[Chart], bytes]] = {
 
 
 def require_drawing(path: str | os.PathLike[str]) -> None:
-    """Refuse, before any long work, an unknown file ending or the lack of a package that draws."""
+    """Refuse, before any long work, an unknown file ending or the lack of a package that draws.
+
+    Examples
+    --------
+    >>> rw.charts.require_drawing("chart.svg")
+    >>> rw.charts.require_drawing("chart.jpg")
+    Traceback (most recent call last):
+    ...
+    rankwright...InputError: A chart is saved as .svg, .png, .html or .json, not as 'chart.jpg'.
+    """
     if _writer(path) is not WRITERS[".json"]:
         vl_convert()
     altair()

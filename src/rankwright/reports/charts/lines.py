@@ -77,6 +77,12 @@ def line_chart(
         Names of curves to draw faintly and without names, as a background.
     bands
         For some of the curves (x, low, high), drawn behind it, such as an interval.
+
+    Examples
+    --------
+    >>> curves = {"old": [(100, 0.40), (200, 0.42)], "new": [(100, 0.41), (200, 0.44)]}
+    >>> chart = rw.charts.line_chart(curves, "queries", "ndcg@10", description="new learns faster.")
+    >>> chart.save("curves.svg")
     """
     _require_curves(curves, *marked, *dashed, *faint, *bands)
     named = [shown(name) for name in curves if name not in faint][:MOST_SERIES]

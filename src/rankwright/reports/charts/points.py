@@ -48,6 +48,12 @@ class Point(NamedTuple):
     """A point of a scatter chart: its name, its place, the series that it belongs to, and the text beside it.
 
     The text is the name by default; if it is empty, only the pointer shows the name.
+
+    Examples
+    --------
+    >>> point = rw.charts.Point("LambdaMART", x=1.8, y=0.44, series="trees")
+    >>> rw.charts.scatter_chart([point], "microseconds", "ndcg@10", description="One ranker.")
+    Chart('One ranker.')
     """
 
     name: str
@@ -82,6 +88,14 @@ def scatter_chart(
         Whether x has a logarithmic scale.
     lines
         Lines behind the points, by the name of their series.
+
+    Examples
+    --------
+    >>> points = [rw.charts.Point("BM25", 0.2, 0.37), rw.charts.Point("LambdaMART", 1.8, 0.40)]
+    >>> chart = rw.charts.scatter_chart(
+    ...     points, "microseconds", "ndcg@10", description="LambdaMART is better and slower."
+    ... )
+    >>> chart.save("speed.svg")
     """
     known = [_record(point) for point in points if drawable(point.x, point.y, log=x_log)]
     require_some(known, len(points))

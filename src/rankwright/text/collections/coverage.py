@@ -19,7 +19,18 @@ if TYPE_CHECKING:
 
 
 class CoverageWarning(UserWarning):
-    """Some judgements or documents have no counterpart; the message counts them."""
+    """Some judgements or documents have no counterpart; the message counts them.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> responses = {"q1": {"response": {"docs": [{"id": "d1", "[features]": "bm25=2.5"}]}}}
+    >>> with warnings.catch_warnings(action="error", category=rw.text.CoverageWarning):
+    ...     rw.text.read_solr_features(responses, rw.text.generated_collection(50, 5).judgements)
+    Traceback (most recent call last):
+    ...
+    rankwright...CoverageWarning: 1 document of 1 without a judgement...
+    """
 
 
 @dataclass(frozen=True, repr=False)
@@ -36,6 +47,15 @@ class JudgementCoverage(Result):
         The ids that are judged but unknown, each once; only documents of known queries are counted.
     queries_without_judgements
         Known queries without a judgement for a known document.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> _ = Path("qrels.txt").write_text("q1 0 d9 1")
+    >>> judgements = rw.read_judgements("qrels.txt")
+    >>> coverage = rw.text.known_judgements(judgements, queries=["q1"], documents={"d1"}).coverage
+    >>> coverage.unknown_documents, coverage.queries_without_judgements, coverage.complete
+    (('d9',), ('q1',), False)
     """
 
     n_judgements: int
@@ -82,6 +102,14 @@ def known_judgements(
         The known queries, or their ids.
     documents
         The ids of the known documents: a set, or another container with a fast `in`.
+
+    Examples
+    --------
+    >>> documents, queries, judgements = rw.text.generated_collection(100, 10)
+    >>> ids = {document.id for document in documents[:50]}
+    >>> kept, coverage = rw.text.known_judgements(judgements, queries=queries, documents=ids)
+    >>> len(judgements), len(kept)
+    (26, 17)
     """
     ids = dict.fromkeys(queries.ids if isinstance(queries, Queries) else queries)
     pairs = list(zip(judgements.qid.tolist(), judgements.document_ids.tolist(), strict=True))

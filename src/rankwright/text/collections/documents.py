@@ -16,7 +16,7 @@ from rankwright.text.collections.formats.recognition import (
     format_of_file,
     format_of_files,
 )
-from rankwright.text.collections.formats.records import Options, Record, checked_encoding
+from rankwright.text.collections.formats.records import ReaderOptions, Record, checked_encoding
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -25,7 +25,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class TextDocument:
-    """A document: its id, and the text of each field that it has, such as title and body."""
+    """A document: its id, and the text of each field that it has, such as title and body.
+
+    Examples
+    --------
+    >>> document = rw.text.TextDocument("d1", {"title": "Lift", "body": "The lift of thin wings."})
+    >>> rw.text.Index.build([document], "index").search("wing").ids
+    ['d1']
+    """
 
     id: str
     fields: Mapping[str, str]
@@ -36,6 +43,14 @@ class Collection:
     """The documents of a collection, read from its files each time that they are iterated over.
 
     Only one document is in memory at a time. `read_documents` makes collections.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> _ = Path("docs.jsonl").write_text('{"id": "d1", "body": "The lift of thin wings."}')
+    >>> collection = rw.text.read_documents("docs.jsonl")
+    >>> [document.id for document in collection], len(rw.text.Index.build(collection, "index"))
+    (['d1'], 1)
     """
 
     name: str
@@ -88,6 +103,14 @@ def read_documents(
         text (CSV, TSV, SMART and TREC), a field that holds only numbers in the first 100 documents is not text.
     encoding
         The encoding of text files; it must extend ASCII.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> _ = Path("docs.jsonl").write_text('{"id": "d1", "name": "Lift", "text": "Wings lift."}')
+    >>> for document in rw.text.read_documents("docs.jsonl", fields={"title": "name", "body": "text"}):
+    ...     print(document.id, document.fields)
+    d1 {'title': 'Lift', 'body': 'Wings lift.'}
     """
     choice = checked_choice(fields)
     if isinstance(path, str) and irds.is_name(path):
@@ -101,7 +124,7 @@ def read_documents(
     files, folder = _files(path)
     name = _format_of(files, folder, format)
     kind = DOCUMENT_FORMATS[name]
-    options = Options(checked_encoding(encoding), id, folder)
+    options = ReaderOptions(checked_encoding(encoding), id, folder)
 
     def records() -> Iterator[Record]:
         for file in files:

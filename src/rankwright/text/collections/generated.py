@@ -59,7 +59,14 @@ FILLER = (
 
 
 class GeneratedCollection(NamedTuple):
-    """Documents with title and body, queries, and the label of every document that has one above 0."""
+    """Documents with title and body, queries, and the label of every document that has one above 0.
+
+    Examples
+    --------
+    >>> documents, queries, judgements = rw.text.generated_collection(50, 5)
+    >>> len(documents), len(queries), len(judgements)
+    (50, 5, 4)
+    """
 
     documents: list[TextDocument]
     queries: Queries
@@ -77,6 +84,14 @@ def generated_collection(n_documents: int = 600, n_queries: int = 80, *, seed: i
         The number of queries, all different: at most 432.
     seed : int
         Seed of all choices.
+
+    Examples
+    --------
+    >>> collection = rw.text.generated_collection(50, 5)
+    >>> collection.documents[0].fields["title"]
+    'The cost of the abandoned market'
+    >>> dict(collection.queries)["q1"]
+    'small bridge design'
     """
     random = np.random.default_rng(seed)
     subjects = np.stack(

@@ -18,7 +18,7 @@ from rankwright.text.collections.formats.recognition import (
     first_bytes,
     format_of_file,
 )
-from rankwright.text.collections.formats.records import Options, Record, checked_encoding
+from rankwright.text.collections.formats.records import ReaderOptions, Record, checked_encoding
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -33,6 +33,14 @@ class Queries:
     ----------
     ids, texts
         One per query.
+
+    Examples
+    --------
+    >>> queries = rw.text.Queries.of({"q1": "lift of wings", "q2": "heat transfer"})
+    >>> queries["q2"], len(queries)
+    ('heat transfer', 2)
+    >>> queries.ids
+    ('q1', 'q2')
     """
 
     ids: tuple[str, ...]
@@ -110,10 +118,17 @@ def read_queries(
         that way, whatever ids cran.qry has.
     encoding
         The encoding of text files; it must extend ASCII.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> _ = Path("queries.jsonl").write_text('{"id": "q1", "text": "lift of wings"}')
+    >>> dict(rw.text.read_queries("queries.jsonl"))
+    {'q1': 'lift of wings'}
     """
     if ids not in ("file", "place"):
         raise InputError(f"ids must be 'file' or 'place', not {ids!r}.")
-    records, own_ids, own_texts = _records(path, format, Options(checked_encoding(encoding), id))
+    records, own_ids, own_texts = _records(path, format, ReaderOptions(checked_encoding(encoding), id))
     names = own_ids if id is None else (id,)
     texts: dict[str, str] = {}
     for number, record in enumerate(records, start=1):
@@ -125,7 +140,7 @@ def read_queries(
 
 
 def _records(
-    path: str | PathLike[str], name: str | None, options: Options
+    path: str | PathLike[str], name: str | None, options: ReaderOptions
 ) -> tuple[Iterator[Record], tuple[str, ...], tuple[str, ...]]:
     """Return the queries of a file as records, and the names of the fields that may hold ids and texts."""
     if isinstance(path, str) and irds.is_name(path):

@@ -74,6 +74,15 @@ class FeatureSet:
         need the text of documents, which `Index.build` stores by default.
     bm25, dirichlet, jelinek_mercer, absolute_discounting
         The models whose scores are features.
+
+    Examples
+    --------
+    >>> index = rw.text.Index.build(rw.text.generated_collection(30, 5).documents, "index")
+    >>> features = rw.text.FeatureSet(["title: BM25", "body: length"], columns={"clicks": {"d7": 12}})
+    >>> features.names(index)
+    ['title: BM25', 'body: length', 'clicks']
+    >>> print(features.documents(index, {"q1": "old bridge"}, {"q1": ["d7"]}).X.round(1))
+    [[ 1.6 72.  12. ]]
     """
 
     features: str | Sequence[str] | None = None

@@ -54,6 +54,14 @@ class JudgedFeatures(Result):
         Judged documents that were added to the candidates.
     queries_without_words
         Queries of which no document has any word.
+
+    Examples
+    --------
+    >>> documents, queries, judgements = rw.text.generated_collection(100, 10)
+    >>> index = rw.text.Index.build(documents, "index")
+    >>> judged = rw.text.FeatureSet(["BM25"]).judged(index, queries, judgements, candidates=20)
+    >>> judged.data.X.shape, round(judged.recall, 2)
+    ((160, 6), 0.8)
     """
 
     data: TextRankingData

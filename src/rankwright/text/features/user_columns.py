@@ -16,7 +16,7 @@ from rankwright.base.wording import listed
 from rankwright.data.readers.frames import columns_of
 from rankwright.text.collections.fields import id_of
 from rankwright.text.collections.formats.recognition import DOCUMENT_FORMATS, format_of_file
-from rankwright.text.collections.formats.records import DOCUMENT_IDS, Options, Record
+from rankwright.text.collections.formats.records import DOCUMENT_IDS, ReaderOptions, Record
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -135,7 +135,7 @@ def _named(record: Record, names: Sequence[str]) -> str | None:
 
 
 def _records(path: Path) -> Iterator[Record]:
-    return DOCUMENT_FORMATS[format_of_file(path, DOCUMENT_FORMATS)].read(path, Options())
+    return DOCUMENT_FORMATS[format_of_file(path, DOCUMENT_FORMATS)].read(path, ReaderOptions())
 
 
 def _frame_records(frame: Any) -> Iterator[Record]:

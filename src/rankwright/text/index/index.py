@@ -60,6 +60,15 @@ class Index:
     The folder holds a manifest and one file per segment, memory-mapped when it is opened. Every change writes new
     files and then replaces the manifest, so that it happens completely or not at all, and other processes that
     have the index open keep what they opened. A removed document has no influence on any score.
+
+    Examples
+    --------
+    >>> documents = rw.text.generated_collection(100).documents
+    >>> index = rw.text.Index.build(documents, "index", fields={"title": 2, "body": 1})
+    >>> index.search("old bridge repair", n=3).ids
+    ['d7', 'd8', 'd37']
+    >>> len(rw.text.Index.open("index"))
+    100
     """
 
     def __init__(self, path: str | os.PathLike[str], manifest: Manifest, analyser: Analysis | None) -> None:

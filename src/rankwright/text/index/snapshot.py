@@ -206,6 +206,15 @@ class SearchResults:
     """Documents with their scores, best first; equal scores in the order in which documents were added.
 
     `numbers` are positions of documents in the index at the time of the search; `ids` are their names.
+
+    Examples
+    --------
+    >>> index = rw.text.Index.build(rw.text.generated_collection(30, 5).documents, "index")
+    >>> results = index.search("old bridge", n=2)
+    >>> for document_id, score in results:
+    ...     print(document_id, round(score, 3))
+    d7 2.922
+    d5 2.05
     """
 
     numbers: NDArray[np.int64]

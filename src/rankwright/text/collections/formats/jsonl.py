@@ -11,7 +11,7 @@ from rankwright.text.collections.formats.records import (
     QUERY_IDS,
     QUERY_TEXTS,
     Format,
-    Options,
+    ReaderOptions,
     Record,
     read_lines,
 )
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def read_jsonl(path: Path, options: Options) -> Iterator[Record]:
+def read_jsonl(path: Path, options: ReaderOptions) -> Iterator[Record]:
     """Yield one record per line that is not blank."""
     for number, line in read_lines(path, options.encoding):
         if line and not line.isspace():

@@ -11,7 +11,7 @@ from rankwright.base.errors import InputError, parameter
 from rankwright.base.files import open_bytes
 from rankwright.base.wording import listed
 from rankwright.text.collections.formats import jsonl, smart, table, trec
-from rankwright.text.collections.formats.records import Format, Options, Record, read_lines, require_short
+from rankwright.text.collections.formats.records import Format, ReaderOptions, Record, read_lines, require_short
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 SUFFIXES = (".txt", ".text", ".md", ".html", ".htm")
 
 
-def read_plain(path: Path, options: Options) -> Iterator[Record]:
+def read_plain(path: Path, options: ReaderOptions) -> Iterator[Record]:
     """Yield one record: plain text, of which a file is one document and its name is the id."""
     name = path.name if options.folder is None else path.relative_to(options.folder).as_posix()
     lines, size = [], 0

@@ -30,7 +30,7 @@ class Record(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Options:
+class ReaderOptions:
     """Options of a reader besides the path."""
 
     encoding: str = "utf-8"
@@ -56,7 +56,7 @@ class Format:
         Whether all records have the same fields.
     """
 
-    read: Callable[[Path, Options], Iterator[Record]]
+    read: Callable[[Path, ReaderOptions], Iterator[Record]]
     ids: tuple[str, ...]
     texts: tuple[str, ...] = ()
     typed: bool = False

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from rankwright.base.errors import InputError
 from rankwright.data.readers.judgements import unpadded
-from rankwright.text.collections.formats.records import Format, Options, Record, read_lines, require_short
+from rankwright.text.collections.formats.records import Format, ReaderOptions, Record, read_lines, require_short
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,7 +17,7 @@ ID = "I"
 MARK = re.compile(r"\.([A-Z])(?:\s+(\S+))?\s*")
 
 
-def read_smart(path: Path, options: Options) -> Iterator[Record]:
+def read_smart(path: Path, options: ReaderOptions) -> Iterator[Record]:
     """Yield one record per `.I`; a field that occurs several times is joined."""
     where, field, size = "", "", 0
     lines: dict[str, list[str]] = {}

@@ -15,7 +15,7 @@ from rankwright.text.collections.formats.records import (
     QUERY_IDS,
     QUERY_TEXTS,
     Format,
-    Options,
+    ReaderOptions,
     Record,
     read_lines,
 )
@@ -27,12 +27,12 @@ if TYPE_CHECKING:
 WITHOUT_HEADER = ("id", "text")  # the columns of a TSV file without a header, as MS MARCO has them
 
 
-def read_csv_records(path: Path, options: Options) -> Iterator[Record]:
+def read_csv_records(path: Path, options: ReaderOptions) -> Iterator[Record]:
     """Yield the rows of a CSV file with a header."""
     yield from _with_header(path, options, ",")
 
 
-def read_tsv_records(path: Path, options: Options, *, ids: tuple[str, ...]) -> Iterator[Record]:
+def read_tsv_records(path: Path, options: ReaderOptions, *, ids: tuple[str, ...]) -> Iterator[Record]:
     """Yield the rows of a TSV file.
 
     Two columns of which the first line does not name the ids are an id and a text, without header and quotes.
@@ -45,7 +45,7 @@ def read_tsv_records(path: Path, options: Options, *, ids: tuple[str, ...]) -> I
         yield from _with_header(path, options, "\t")
 
 
-def _without_header(path: Path, options: Options) -> Iterator[Record]:
+def _without_header(path: Path, options: ReaderOptions) -> Iterator[Record]:
     for number, line in read_lines(path, options.encoding):
         if not line.strip():
             continue
@@ -54,7 +54,7 @@ def _without_header(path: Path, options: Options) -> Iterator[Record]:
         yield Record(f"{path}, line {number}", dict(zip(WITHOUT_HEADER, cells, strict=True)))
 
 
-def _with_header(path: Path, options: Options, delimiter: str) -> Iterator[Record]:
+def _with_header(path: Path, options: ReaderOptions, delimiter: str) -> Iterator[Record]:
     rows = _rows(path, options, delimiter)
     number, header = next(rows, (1, []))
     names = _checked_names(path, number, header)
@@ -63,7 +63,7 @@ def _with_header(path: Path, options: Options, delimiter: str) -> Iterator[Recor
         yield Record(f"{path}, line {number}", dict(zip(names, cells, strict=True)))
 
 
-def _rows(path: Path, options: Options, delimiter: str) -> Iterator[tuple[int, list[str]]]:
+def _rows(path: Path, options: ReaderOptions, delimiter: str) -> Iterator[tuple[int, list[str]]]:
     """Yield the cells of each row, with the line on which the row begins; empty lines are skipped."""
     csv.field_size_limit(max(csv.field_size_limit(), MAX_LINE_BYTES))  # the default is too short for documents
     lines = (f"{line}\n" for _, line in read_lines(path, options.encoding))
@@ -109,7 +109,7 @@ TSV_QUERIES = Format(partial(read_tsv_records, ids=QUERY_IDS), QUERY_IDS, QUERY_
 BATCH_ROWS = 1000
 
 
-def read_parquet_records(path: Path, options: Options) -> Iterator[Record]:  # noqa: ARG001
+def read_parquet_records(path: Path, options: ReaderOptions) -> Iterator[Record]:  # noqa: ARG001
     """Yield one record per row."""
     try:
         parquet = import_module("pyarrow.parquet")

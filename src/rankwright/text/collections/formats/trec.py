@@ -11,7 +11,7 @@ from bisect import bisect_left
 from typing import TYPE_CHECKING, NamedTuple
 
 from rankwright.base.errors import InputError
-from rankwright.text.collections.formats.records import Format, Options, Record, read_lines, require_short
+from rankwright.text.collections.formats.records import Format, ReaderOptions, Record, read_lines, require_short
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -51,13 +51,13 @@ class Tag(NamedTuple):
     closes: bool
 
 
-def read_trec_documents(path: Path, options: Options) -> Iterator[Record]:
+def read_trec_documents(path: Path, options: ReaderOptions) -> Iterator[Record]:
     """Yield one record per <DOC>; its fields are the outermost elements, without the markup inside."""
     for block in read_blocks(path, options.encoding, "doc"):
         yield Record(block.where, _joined(elements(block.text)))
 
 
-def read_topics(path: Path, options: Options) -> Iterator[Record]:
+def read_topics(path: Path, options: ReaderOptions) -> Iterator[Record]:
     """Yield one record per <top> or <topic number=...>; its fields are the elements, without captions."""
     for block in read_blocks(path, options.encoding, "top|topic"):
         parts = elements(block.text, implied_ends=True)

@@ -22,9 +22,15 @@ from rankwright import LambdaMART, RankingData
 from rankwright.base.errors import InputError
 from rankwright.data.groups import QueryGroups, Ranking
 from rankwright.metrics import AP, DCG, ERR, NDCG, RR, MeanNDCG, Metric, Precision, Ties
-from rankwright.metrics import custom as custom_module
-from rankwright.metrics.closed_forms import find_depth, find_sum, find_sums
-from rankwright.metrics.custom import SumLambdas, SumSweep, TriedSwaps, custom_lambda_kernel, custom_sweep_kernel
+from rankwright.metrics import custom_gradients as custom_module
+from rankwright.metrics.custom_closed_forms import find_depth, find_sum, find_sums
+from rankwright.metrics.custom_gradients import (
+    SumLambdas,
+    SumSweep,
+    TriedSwaps,
+    custom_lambda_kernel,
+    custom_sweep_kernel,
+)
 from rankwright.metrics.sweep import sweep_by_rankings
 from rankwright.rankers.shared.lambdas import LambdaGradients
 from reference.lambdas import lambda_gradients as slow_gradients

@@ -10,7 +10,7 @@ import pytest
 import rankwright as rw
 from rankwright import AdaRank, InputError, LambdaMART, RankingData, cross_validate, synthetic
 from rankwright.cards.crossval_page import write_rankers_page
-from rankwright.crossval.cross_comparison import CrossComparison
+from rankwright.crossval.cross_comparison_result import CrossComparison
 from rankwright.evaluation.compare import compare_report
 
 TRUTH = synthetic.RandomPolynomial.draw(3, n_features=5, n_active=3, n_terms=4)

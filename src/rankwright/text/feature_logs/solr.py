@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, overload
 
 from rankwright.base.errors import InputError
-from rankwright.text.logs.responses import LoggedDocuments, logged_value, responses_by_query
+from rankwright.text.feature_logs.responses import LoggedDocuments, logged_value, responses_by_query
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rankwright.data.dataset import Documents, RankingData
     from rankwright.data.readers.trec import Judgements
-    from rankwright.text.logs.responses import Responses
+    from rankwright.text.feature_logs.responses import Responses
 
 SEPARATORS = ("=", ",")  # Solr's: csvKeyValueDelimiter and csvFeatureSeparator
 
@@ -70,6 +70,13 @@ def read_solr_features(
     missing
         The value of a feature that is not listed. In the sparse format a feature is not listed where it has its
         default value, which is 0; for features with another default, give a mapping from names to values.
+
+    Examples
+    --------
+    >>> docs = [{"id": "d1", "[features]": "bm25=2.5,clicks=3"}, {"id": "d2", "[features]": "bm25=1.5"}]
+    >>> documents = rw.text.read_solr_features({"q1": {"response": {"docs": docs}}})
+    >>> documents.feature_names, documents.X.tolist()
+    (('bm25', 'clicks'), [[2.5, 3.0], [1.5, 0.0]])
     """
     _require_separators(separators)
     logged = LoggedDocuments()

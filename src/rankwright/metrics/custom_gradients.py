@@ -12,7 +12,7 @@ import numpy as np
 from rankwright import _native
 from rankwright.base.errors import InputError
 from rankwright.data.groups import QueryGroups, Ranking
-from rankwright.metrics.closed_forms import (
+from rankwright.metrics.custom_closed_forms import (
     LABELS_AT_ONCE,
     are_equal,
     check_batch_form,
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rankwright.base.arrays import Doubles, Integers
-    from rankwright.metrics.closed_forms import DocumentSum
+    from rankwright.metrics.custom_closed_forms import DocumentSum
     from rankwright.metrics.protocols import LambdaKernel, Pull, RankingMetric, Sums, SweepKernel
 
 # Without a closed form and without `of_rankings`, a round tries at most so many swaps, and a search for the best

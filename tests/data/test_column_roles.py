@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from rankwright.base.errors import InputError
-from rankwright.data.columns import looks_like_id
+from rankwright.data.column_roles import looks_like_id
 from rankwright.data.readers.csv import read_csv
 from rankwright.data.readers.frames import from_arrow, from_pandas, from_polars
 from rankwright.data.tables import ColumnsWarning

@@ -5,7 +5,7 @@ import pytest
 
 import rankwright as rw
 from auto.small_run import small_data
-from rankwright.cards.query_browser import LONGEST_LIST, MOST_ENTRIES, MOST_QUERIES, QueryCard, chosen_queries
+from rankwright.cards.query_card import LONGEST_LIST, MOST_ENTRIES, MOST_QUERIES, QueryCard, chosen_queries
 
 
 def test_queries_that_differ_most_are_kept():

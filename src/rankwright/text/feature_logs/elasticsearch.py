@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any, overload
 
 from rankwright.base.errors import InputError
 from rankwright.base.wording import listed
-from rankwright.text.logs.responses import LoggedDocuments, logged_value, responses_by_query
+from rankwright.text.feature_logs.responses import LoggedDocuments, logged_value, responses_by_query
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rankwright.data.dataset import Documents, RankingData
     from rankwright.data.readers.trec import Judgements
-    from rankwright.text.logs.responses import Responses
+    from rankwright.text.feature_logs.responses import Responses
 
 EXTRA = "extra_logging"  # what a script logged besides its value: no feature
 
@@ -65,6 +65,14 @@ def read_ltr_log(
         The name of the log entry, as in `log_specs`; needed if there are several.
     unjudged
         The label of documents without a judgement; None leaves them out.
+
+    Examples
+    --------
+    >>> log = [{"main": [{"name": "title_bm25", "value": 4.5}, {"name": "clicks", "value": 12}]}]
+    >>> response = {"hits": {"hits": [{"_id": "d1", "fields": {"_ltrlog": log}}]}}
+    >>> documents = rw.text.read_ltr_log({"q1": response})
+    >>> documents.feature_names, documents.X.tolist()
+    (('title_bm25', 'clicks'), [[4.5, 12.0]])
     """
     logged = LoggedDocuments()
     for query, response in responses_by_query(responses, qid, "hits"):

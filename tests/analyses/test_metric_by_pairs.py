@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import rankwright as rw
 from properties import examples
-from rankwright.analyses.by_pairs import count_pairs
+from rankwright.analyses.metric_by_pairs import count_pairs
 from rankwright.base.errors import InputError
 from reference.label_pairs import count_label_pairs
 

@@ -17,7 +17,7 @@ from rankwright.reports.result import Result
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from rankwright.crossval.cross_validation import CrossValidation
+    from rankwright.crossval.cross_validation_result import CrossValidation
     from rankwright.evaluation.compare import SystemComparison
     from rankwright.evaluation.report import Report
     from rankwright.reports.charts.chart import Chart

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from rankwright.base.errors import InputError
 from rankwright.models.scorer import Scorer
-from rankwright.models.state import Saved, State
+from rankwright.models.serialisation import Saved, State
 
 if TYPE_CHECKING:
     from rankwright.base.arrays import Integers

@@ -9,7 +9,7 @@ from rankwright.base.errors import InputError
 from rankwright.data.dataset import RankingData
 from rankwright.metrics import NDCG
 from rankwright.models import FeatureScorer
-from rankwright.training.boosting.loop import boost
+from rankwright.training.boosting_loop import boost
 from rankwright.training.learners.signal import Weak
 from rankwright.training.monitor import Monitor, WeightedModel
 

@@ -8,7 +8,7 @@ import pytest
 import rankwright as rw
 from rankwright.base.errors import InputError
 from rankwright.rankers.catalogue import known_rankers, make_ranker
-from rankwright.rankers.parameters.other_names import FAMILIAR, Argument, OtherName
+from rankwright.rankers.parameters.aliases import FAMILIAR, Argument, OtherName
 
 X = np.arange(12.0).reshape(6, 2)
 y = [0, 1, 2, 0, 1, 2]

@@ -1,1 +1,0 @@
-"""The boosting loop and the rules that it follows."""
