@@ -41,12 +41,14 @@ def test_auto(run, fold, tmp_path):
         r"from 12 queries\)\.",
         lines[0],
     )
-    assert lines[2].split() == ["choice", "ndcg@10", "this", "model", "is", "ahead", "by", "p"]
-    assert [line.split(" (")[0] for line in lines[4:6]] == ["best single member", "best single feature"]
-    assert re.match(r"Scoring takes [\d.]+ µs per document on one thread", lines[7])
-    assert lines[9].split() == ["number", "member", "ndcg@10", "weight", "rounds", "µs", "seconds"]
-    assert {line.split()[1] for line in lines[10:12]} == {"RankSVM", "AdaRank"}
-    assert len(lines) == 12
+    assert lines[2] == "The expected value on new queries, and that of simpler choices."
+    assert lines[3].split() == ["choice", "ndcg@10", "this", "model", "is", "ahead", "by", "p"]
+    assert [line.split(" (")[0] for line in lines[5:7]] == ["best single member", "best single feature"]
+    assert re.match(r"Scoring takes [\d.]+ µs per document on one thread", lines[8])
+    assert lines[10].startswith("Each member alone, out of fold.")
+    assert lines[11].split() == ["number", "member", "ndcg@10", "weight", "rounds", "µs", "seconds"]
+    assert {line.split()[1] for line in lines[12:14]} == {"RankSVM", "AdaRank"}
+    assert len(lines) == 14
     notes = err.splitlines()
     assert re.fullmatch(r"RankSVM: ndcg@10 0\.\d{4}, mixture 0\.\d{4}; 21 of 42 fits, 0:\d\d", notes[0])
     assert re.fullmatch(r"AdaRank: ndcg@10 0\.\d{4}, mixture 0\.\d{4}; 42 of 42 fits, 0:\d\d", notes[1])
