@@ -379,7 +379,7 @@ def category(name="c", values=("a",), one_hot=False, **more):
         (categories_header("xc", category(values=["a", "a"])), "different values"),
         (categories_header("xc", category(values=[["a"]])), "a list of texts as values"),
         (categories_header("xc", category(name=None)), "must have a name"),
-        (categories_header("xc", category(one_hot=1)), "one-hot or not"),
+        (categories_header("xc", category(one_hot=1)), "one_hot as True or False"),
         (categories_header("xc", category(more=1)), "must be an object of name, values, one_hot"),
         (categories_header("xc", "c"), "must be an object of name, values, one_hot"),
         (categories_header("xc") | {"categories": {}}, "categories must be lists"),

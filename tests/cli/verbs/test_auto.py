@@ -286,7 +286,7 @@ def test_a_terminal_shows_standings_and_leaves_standard_output_alone(fold, tmp_p
     os.close(ours)
     out, _ = process.communicate()
     assert process.returncode == 0
-    assert re.search(r"RankSVM +0\.\d{4} +1\.000", found)
+    assert re.search(r"RankSVM +0\.\d{4} +100 %", found)
     assert re.search(r"AdaRank +\d+ fits? ended", found)
     assert re.search(r"\d+ of 42 fits, 0:\d\d, 9:\d\d left", found)
     assert json.loads(out)["ranker"] == "auto"
