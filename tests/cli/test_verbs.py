@@ -365,8 +365,8 @@ def test_learning_and_measuring_need_labels(refuse, fold, model, tmp_path):
 def test_crossval(run, folder):
     code, out, err = run("crossval", "adarank", "--data", folder, "--set", "directions=both")
     assert code == 0
-    names = ["AdaRank", "fold", "Fold1", "Fold2", "metric", "ndcg@10", "map"]
-    assert [line.split()[0] for line in out.splitlines() if line][:7] == names
+    names = ["AdaRank", "Means", "fold", "Fold1", "Fold2", "Means", "metric", "ndcg@10", "map"]
+    assert [line.split()[0] for line in out.splitlines() if line][:9] == names
     assert err.startswith("24 queries, 0 of them empty; convention standard; ")
 
 
@@ -408,7 +408,7 @@ def test_crossval_that_tunes(run, folder):
     words = ("crossval", "adarank", "--data", folder, "--tune", "--workers", 2)
     code, out, err = run(*words)
     assert code == 0
-    _, _, head, first, *_ = (line.split() for line in out.splitlines())
+    _, _, _, head, first, *_ = (line.split() for line in out.splitlines())
     assert head[-2:] == ["rounds", "chosen"]
     assert first[-3:-1] == ["choose", "="]
     assert "; parameters and rounds are tuned on the validation part" in err
