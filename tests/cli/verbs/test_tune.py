@@ -210,3 +210,9 @@ def test_lines_of_trials(capsys):
         "trial 2 of 9: failed: There is nothing to learn, a=2, 0:01",
         "trial 3 of 9: map 0.9000 on the first folds, pruned, a=1, 0:02",
     ]
+
+
+def test_a_time_that_is_none(run, fold):
+    code, _, err = run(*words(fold, "--time", "abc"))
+    assert code == 2
+    assert "--time must be a positive number of seconds, or text such as '10m', not 'abc'." in err
