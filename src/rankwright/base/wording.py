@@ -68,7 +68,7 @@ def metric_value(value: float | None) -> str:
 
 
 def difference(value: float | None) -> str:
-    """Return a difference of metric values with its sign, as in "+0.0123"; no sign if it rounds to 0."""
+    """Return a difference of metric values with its sign, as in "+0.0123"; never "-0.0000"."""
     return spelled(value, "+z.4f")
 
 

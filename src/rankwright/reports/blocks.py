@@ -55,7 +55,7 @@ SPELLING: Mapping[Kind, Callable[[Any], str]] = {
     Kind.MEASURED: wording.measured,
     Kind.P_VALUE: wording.shown_p_value,
     Kind.PRECISE_P_VALUE: wording.precise_p_value,
-    Kind.PERCENT: wording.percent,
+    Kind.PERCENT: lambda fraction: wording.percent(round(fraction, 3)),
     Kind.SECONDS: partial(wording.spelled, form=",.1f"),
     Kind.MICROSECONDS: partial(wording.spelled, form=".2g"),
     Kind.EFFECT: partial(wording.spelled, form="+.2f"),
