@@ -41,7 +41,7 @@ def test_says_what_the_ranker_says(ranker, page):
         str(ranker.run_.plan),
         f"{len(small_data()):,} documents",
         *(f"{one.value:.4f}" for one in ranker.standings_),
-        *(percent(one.weight) for one in ranker.standings_ if one.weight),
+        *(percent(round(one.weight, 3)) for one in ranker.standings_ if one.weight),
     ):
         assert expected.replace("-", "\N{MINUS SIGN}") in page.text.replace("-", "\N{MINUS SIGN}")
     for heading in ("Members", "Learning curves", "How alike members are", "Accuracy-latency frontier"):
