@@ -45,7 +45,7 @@ def test_a_result_of_three_fields_is_rendered_as_text():
         "rate      0.25",
         "model     <b>",
     ]
-    assert repr(THREE) == "<Throughput: Throughput: requests 1,200, rate 0.25, model <b>.>"
+    assert repr(THREE) == "<Throughput: requests 1,200, rate 0.25, model <b>.>"
 
 
 def test_a_result_of_three_fields_is_rendered_as_json():

@@ -138,7 +138,7 @@ class Result:
         return text_of(self)
 
     def __repr__(self) -> str:
-        return f"<{type(self).__name__}: {self.summary}>"
+        return f"<{type(self).__name__}: {self.summary.removeprefix(f'{self.title}: ')}>"
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
         from rankwright.reports.notebook import bundle_of
