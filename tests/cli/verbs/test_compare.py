@@ -22,7 +22,7 @@ def test_all_pairs(run, fold, systems):
     code, out, _ = run("compare", *systems, "--data", fold / "test.txt", "--metrics", "ndcg@10")
     assert code == 0
     assert "ndcg@10" in out.splitlines()[0]
-    for title in ("p (Holm)", "detectable", "effect size"):
+    for title in ("p (Holm)", "detectable", "effect size", "Wilcoxon"):
         assert title in out
     found = run("compare", *systems, "--data", fold / "test.txt", "--json").json
     assert [len(found["pairs"][metric]) for metric in ("ndcg@10", "map")] == [3, 3]
