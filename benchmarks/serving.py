@@ -138,7 +138,7 @@ def requests_of(X: Any) -> dict[str, bytes]:
 
 
 def _written(body: bytes, kind: str) -> bytes:
-    head = f"POST /score HTTP/1.1\r\nhost: x\r\ncontent-type: {kind}\r\naccept: {kind}\r\n"
+    head = f"POST /score HTTP/1.1\r\nhost: localhost\r\ncontent-type: {kind}\r\naccept: {kind}\r\n"
     return f"{head}content-length: {len(body)}\r\n\r\n".encode() + body
 
 

@@ -76,7 +76,8 @@ class Client:
             sent.append(message)
 
         address, _, query = path.partition("?")
-        given = [(name.lower().encode(), value.encode()) for name, value in (headers or {}).items()]
+        headers = {"content-type": "application/json"} | (headers or {})
+        given = [(name.lower().encode(), value.encode()) for name, value in headers.items()]
         scope = {
             "type": "http",
             "method": method,

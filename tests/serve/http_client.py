@@ -29,8 +29,9 @@ class LostError(Exception):
 
 
 def written(method: str, path: str, body: bytes = b"", **headers: str) -> bytes:
-    """Return the bytes of a request; an underscore in the name of a header is a hyphen."""
-    lines = [f"{method} {path} HTTP/1.1", "host: test", f"content-length: {len(body)}"]
+    """Return the bytes of a request, of JSON by default; an underscore in the name of a header is a hyphen."""
+    headers = {"host": "localhost", "content_type": "application/json"} | headers
+    lines = [f"{method} {path} HTTP/1.1", f"content-length: {len(body)}"]
     lines += [f"{name.replace('_', '-')}: {value}" for name, value in headers.items()]
     return "\r\n".join([*lines, "", ""]).encode() + body
 

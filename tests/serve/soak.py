@@ -189,7 +189,8 @@ def _in_chunks(body: bytes) -> bytes:
     size = len(body) // 5 + 1
     parts = [body[start : start + size] for start in range(0, len(body), size)]
     chunks = b"".join(b"%x\r\n%b\r\n" % (len(part), part) for part in [*parts, b""])
-    return b"POST /score HTTP/1.1\r\nhost: test\r\ntransfer-encoding: chunked\r\n\r\n" + chunks
+    head = b"POST /score HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n"
+    return head + b"transfer-encoding: chunked\r\n\r\n" + chunks
 
 
 class Soak:

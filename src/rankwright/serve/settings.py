@@ -13,6 +13,7 @@ NAME = r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}"
 REFERENCE = re.compile(rf"({NAME})(?:@({NAME}))?")
 FIRST_VERSION = "1"
 MEBIBYTE = 1 << 20
+LOOPBACK = ("localhost", "127.0.0.1", "[::1]")
 
 
 @dataclass(frozen=True)
@@ -77,6 +78,8 @@ class Settings:
         Number of processes.
     tokens
         A file of bearer tokens; without it, requests need no token.
+    allow_hosts
+        Names under which requests may address the service, besides those of the loopback interface.
     max_body
         Bytes of a request.
     max_documents
@@ -103,6 +106,7 @@ class Settings:
     port: int = 8000
     workers: int = 1
     tokens: Path | None = None
+    allow_hosts: tuple[str, ...] = ()
     max_body: int = 32 * MEBIBYTE
     max_documents: int = 10_000
     timeout: float = 30.0
@@ -121,3 +125,16 @@ class Settings:
         for reference in references:
             if references.count(reference) > 1:
                 raise InputError(f"Two models are called {reference}; name them, as in other=FILE or name@2=FILE.")
+
+    @cached_property
+    def allowed_hosts(self) -> frozenset[str] | None:
+        """The names in the header `Host` that are answered; None for all.
+
+        All are with tokens, and at an address of a network, unless `allow_hosts` names some.
+        """
+        host = f"[{self.host}]" if ":" in self.host else self.host.lower()
+        is_loopback = host in LOOPBACK or host.startswith("127.")
+        if not self.allow_hosts and (self.tokens is not None or not is_loopback):
+            return None
+        local = LOOPBACK if is_loopback else ()
+        return frozenset(name.lower() for name in (*local, host, *self.allow_hosts))

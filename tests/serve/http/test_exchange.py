@@ -124,6 +124,7 @@ def test_a_bad_matrix_is_refused(asked, body, words):
             "must be application/json or application/x-npy, not text/csv",
         ),
         ("POST", "/rank", {"content-type": "application/x-www-form-urlencoded"}, 415, "--json instead of -d"),
+        ("POST", "/rank", {"content-type": ""}, 415, "and Content-Type must say so"),
         ("POST", "/rank", {"content-encoding": "gzip"}, 415, "Compressed"),
         ("POST", "/rank?x=1", {}, 400, "no parameter 'x'"),
         ("POST", "/rank?top=1&top=2", {}, 400, "twice"),
@@ -138,6 +139,28 @@ def test_a_bad_address_or_header_is_refused(asked, method, path, headers, status
     assert re.search(words, answer.error), answer.error
     if status == 405:
         assert answer.headers["allow"]
+
+
+@pytest.mark.parametrize(
+    ("settings", "hosts", "statuses"),
+    [
+        ({"host": "0.0.0.0"}, ["anything"], [200]),
+        ({"host": "0.0.0.0", "allow_hosts": ("Shop.example",)}, ["shop.example:80", "localhost"], [200, 421]),
+        ({"allow_hosts": ("shop.example",)}, ["shop.example", "localhost", "other"], [200, 200, 421]),
+        ({"host": "::1"}, ["[::1]:8000", "localhost", "other"], [200, 200, 421]),
+        ({"host": "127.0.0.7"}, ["127.0.0.7", "localhost", "127.0.0.8"], [200, 200, 421]),
+    ],
+)
+def test_hosts_can_be_allowed(folder, settings, hosts, statuses):
+    asked = client(folder / "ranker.rw", **settings)
+    assert [asked.get("/models", headers={"host": host}).status for host in hosts] == statuses
+
+
+def test_with_tokens_any_host_is_answered(folder, tmp_path):
+    (tmp_path / "tokens").write_text("a-token-of-this-test\n")
+    headers = {"host": "shop.example", "authorization": "Bearer a-token-of-this-test"}
+    asked = client(folder / "ranker.rw", tokens=tmp_path / "tokens")
+    assert asked.get("/models", headers=headers).status == 200
 
 
 def test_top_is_given_once(asked):
@@ -240,7 +263,8 @@ def test_slow_bodies_and_slow_answers_have_an_end(folder, monkeypatch):
         async def send(message):
             sent.append(message)
 
-        scope = {"type": "http", "method": "POST", "path": "/score", "query_string": b"", "headers": []}
+        headers = [(b"content-type", b"application/json"), (b"transfer-encoding", b"chunked")]
+        scope = {"type": "http", "method": "POST", "path": "/score", "query_string": b"", "headers": headers}
         await asked.application(scope, never, send)
         return sent[0]
 

@@ -19,7 +19,8 @@ jsonschema = pytest.importorskip("jsonschema")
 
 @pytest.fixture(scope="module")
 def asked(folder):
-    return client(f"ranker@1={folder}/ranker.rw", f"ranker@2={folder}/other.rw")
+    models = (f"ranker@1={folder}/ranker.rw", f"ranker@2={folder}/other.rw")
+    return client(*models, allow_hosts=("testserver",))
 
 
 @pytest.fixture(scope="module")

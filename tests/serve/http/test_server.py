@@ -26,7 +26,10 @@ pytest.importorskip("uvicorn", reason="rankwright[serve] is not installed")
 ROWS = X.astype(float).tolist()
 SCORE = written("POST", "/score", json.dumps({"features": ROWS}).encode())
 LIVE = written("GET", "/health/live")
-CHUNK = b"POST /score HTTP/1.1\r\nhost: test\r\ntransfer-encoding: chunked\r\n\r\n2\r\n{}\r\n"
+CHUNK = (
+    b"POST /score HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n"
+    b"transfer-encoding: chunked\r\n\r\n2\r\n{}\r\n"
+)
 
 
 def ask(port, request):
@@ -122,6 +125,99 @@ def test_clients_that_send_nothing_half_or_too_much_are_let_go(service):
         sentence = json.loads(refused.partition(b"\r\n\r\n")[2])
         assert sorted(sentence) == ["error", "request_id"]
     assert ask(service.port, LIVE).status == 200
+
+
+def sent_until_refused(service, head, block, most=64 << 20):
+    """Send a block again and again; return the answer, which must come before `most` bytes are sent."""
+    with socket.create_connection(("127.0.0.1", service.port), timeout=30) as connection:
+        connection.sendall(head)
+        n_sent = 0
+        with suppress(ConnectionError):
+            while n_sent < most:
+                connection.sendall(block)
+                n_sent += len(block)
+        assert n_sent < most
+        answer = b""
+        with suppress(ConnectionError):
+            while part := connection.recv(1 << 16):
+                answer += part
+    return answer
+
+
+@pytest.mark.parametrize("block", [b"a: b\r\n" * 10_000, b"a" * 60_000], ids=["many", "one"])
+def test_trailers_are_limited_as_headers_are(service, block):
+    memory = resident_mebibytes(service)
+    answer = sent_until_refused(service, CHUNK + b"0\r\n", block)
+    assert answer.startswith(b"HTTP/1.1 400 ")
+    assert b"Headers must not have more than 65,536 bytes" in answer
+    assert resident_mebibytes(service) < memory + 16
+
+
+def resident_mebibytes(service):
+    return int(Path(f"/proc/{service.pid}/status").read_text().split("VmRSS:")[1].split()[0]) / 1024
+
+
+def test_trailers_are_dropped(service):
+    """Those of a request that waits for another would otherwise become its headers."""
+
+    async def answers():
+        connection = Connection(service.port)
+        await connection.open()
+        connection.writer.write(SCORE + CHUNK + b"0\r\nx-request-id: from-a-trailer\r\n\r\n")
+        replies = [await connection.reply(), await connection.reply()]
+        await connection.close()
+        return replies
+
+    first, second = asyncio.run(answers())
+    assert (first.status, second.status) == (200, 400)
+    assert second.headers["x-request-id"] != "from-a-trailer"
+
+
+@pytest.mark.parametrize("after", [b"", SCORE], ids=["alone", "after another request"])
+def test_headers_are_limited_however_they_arrive(service, after):
+    many = b"".join(b"h%04d: 12345\r\n" % number for number in range(5_000))
+    assert len(many) == 70_000
+    with socket.create_connection(("127.0.0.1", service.port), timeout=30) as connection:
+        connection.sendall(after + b"GET /health/live HTTP/1.1\r\n" + many + b"\r\n")
+        answer = b""
+        with suppress(ConnectionError):
+            while part := connection.recv(1 << 16):
+                answer += part
+    assert re.findall(rb"HTTP/1.1 (\d+)", answer) == ([b"200"] if after else [b"400"])
+
+
+def test_a_long_header_may_arrive_in_parts(service):
+    async def answer():
+        connection = Connection(service.port)
+        await connection.open()
+        for part in (LIVE[:-2] + b"x: ", *[b"y" * 15_000] * 4, b"\r\n\r\n"):
+            connection.writer.write(part)
+            await asyncio.sleep(0.02)
+        reply = await connection.reply()
+        await connection.close()
+        return reply
+
+    assert asyncio.run(answer()).status == 200
+
+
+@pytest.mark.parametrize(
+    ("request_of", "status"),
+    [(lambda body: written("POST", "/nothing", body), 404), (lambda body: written("GET", "/models", body), 200)],
+)
+def test_an_answer_that_leaves_a_body_unread_closes_the_connection(service, request_of, status):
+    whole = ask(service.port, request_of(b"x" * 1000))
+    assert (whole.status, whole.closes) == (status, False)
+    partial = ask(service.port, request_of(b"x" * 1000)[:-1])
+    assert (partial.status, partial.closes) == (status, True)
+
+
+def test_other_names_are_refused_without_tokens_at_a_loopback_address(service):
+    """A browser sends them if a page's name was made to resolve to this machine."""
+    for host in ("localhost", f"127.0.0.1:{service.port}", "[::1]", "LocalHost:1"):
+        assert ask(service.port, written("GET", "/models", host=host)).status == 200
+    for host in ("evil.example", f"evil.example:{service.port}", "localhost.evil.example", ""):
+        reply = ask(service.port, written("GET", "/models", host=host))
+        assert (reply.status, "--allow-host" in reply.json["error"]) == (421, True)
 
 
 def test_requests_that_follow_each_other_without_waiting_are_answered_in_turn(service):

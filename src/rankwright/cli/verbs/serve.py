@@ -25,6 +25,11 @@ class ServiceOptions:
     tokens: Path | None = option(
         "File with one bearer token per line; requests without one get health only.", "FILE"
     )
+    allow_host: list[str] | None = option(
+        "Name in the header Host to answer; repeatable. By default any, but without tokens at a loopback address "
+        "only localhost, 127.0.0.1, [::1] and --host.",
+        "NAME",
+    )
     max_body: int = option("Maximum size of the body of a request.", "MIB", min=1, max=1024, default=32)
     max_documents: int = option("Maximum number of documents per request.", "N", min=1, default=10_000)
     timeout: float = option("Time to read a request, and to answer it.", "SECONDS", min=0.1, max=DAY, default=30.0)
@@ -40,8 +45,12 @@ class ServiceOptions:
         """Return the options as settings of a service."""
         from rankwright.serve.settings import MEBIBYTE
 
-        given = {name: value for name, value in vars(self).items() if name != "log_problems"}
-        return given | {"max_body": self.max_body * MEBIBYTE, "log_requests": not self.log_problems}
+        given = {name: value for name, value in vars(self).items() if name not in ("log_problems", "allow_host")}
+        return given | {
+            "allow_hosts": tuple(self.allow_host or ()),
+            "max_body": self.max_body * MEBIBYTE,
+            "log_requests": not self.log_problems,
+        }
 
 
 def serve(

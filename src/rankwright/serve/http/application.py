@@ -153,23 +153,27 @@ class Application:
     ) -> None:
         """Answer one request."""
         start = time.perf_counter()
+        deadline = asyncio.get_running_loop().time() + self._settings.timeout
         exchange = Exchange(scope, receive, self._settings.max_body)
         with prometheus.in_flight.track_inprogress():
-            route, response = await self._response(exchange)
+            route, response = await self._response(exchange, deadline)
             if response is not None:
+                if exchange.has_unread_body:
+                    await exchange.discard_body(deadline)
                 await self._send(send, exchange, response)
         self._record(exchange, route, GONE if response is None else response.status, time.perf_counter() - start)
         if response is not None and response.afterwards is not None:
             await self._service.in_background(response.afterwards)
 
-    async def _response(self, exchange: Exchange) -> tuple[str, Response | None]:
+    async def _response(self, exchange: Exchange, deadline: float) -> tuple[str, Response | None]:
         """Return the name of the route and the response; None if the client has disconnected."""
         name = UNKNOWN
         try:
+            self._require_host(exchange)
             self._require_token(exchange)
             route, arguments = self._routes.find(exchange.method, exchange.path)
             name = f"{route.method} {route.path}"
-            async with asyncio.timeout(self._settings.timeout):
+            async with asyncio.timeout_at(deadline):
                 return name, await route.handler(self._service, exchange, **arguments)
         except RefusalError as refusal:
             return name, _error(exchange, refusal.status, refusal.sentence, refusal.headers)
@@ -183,6 +187,17 @@ class Application:
             log("failure", level="error", request=exchange.id, route=name, error=_origin(error))
             return name, _error(exchange, 500, "The service failed; its log says where.")
 
+    def _require_host(self, exchange: Exchange) -> None:
+        """Refuse requests under another name than those of this service.
+
+        A page whose name was made to resolve to this machine (DNS rebinding) has them sent by a browser.
+        """
+        allowed, given = self._settings.allowed_hosts, exchange.host
+        if allowed is not None and given is not None and given not in allowed:
+            raise RefusalError(
+                421, f"This service does not answer as {given[:60]!r}; allow that name with --allow-host."
+            )
+
     def _require_token(self, exchange: Exchange) -> None:
         tokens = self._service.tokens
         if tokens is None or tokens.allow(exchange.headers.get(b"authorization", b"")):
@@ -194,7 +209,7 @@ class Application:
     def _late(self, exchange: Exchange) -> Response:
         seconds = f"{self._settings.timeout:g} seconds"
         if exchange.is_reading:
-            return _error(exchange, 408, f"The request did not arrive within {seconds}.", (CLOSE,))
+            return _error(exchange, 408, f"The request did not arrive within {seconds}.")
         return _error(exchange, 503, f"The answer was not ready within {seconds}.")
 
     async def _send(self, send: Callable[..., Awaitable[None]], exchange: Exchange, response: Response) -> None:
@@ -205,7 +220,7 @@ class Application:
             *SECURITY_HEADERS,
             *response.headers,
         ]
-        if self._service.is_draining and CLOSE not in response.headers:
+        if self._service.is_draining or exchange.has_unread_body:
             headers.append(CLOSE)
         await send({"type": "http.response.start", "status": response.status, "headers": headers})
         await send({"type": "http.response.body", "body": response.body})

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from random import getrandbits
@@ -16,6 +18,7 @@ if TYPE_CHECKING:
 
 JSON = "application/json"
 REQUEST_ID = re.compile(rb"[A-Za-z0-9._:-]{1,128}")
+PORT = re.compile(r":\d*$")
 CLOSE = (b"connection", b"close")
 T = TypeVar("T")
 _encode = msgspec.json.Encoder().encode
@@ -114,6 +117,7 @@ class Exchange:
         self.headers: dict[bytes, bytes] = dict(scope["headers"])
         self.id = self._request_id()
         self.is_reading = False
+        self.has_unread_body = self._has_body()
         self.model: str | None = None
         self.n_documents: int | None = None
         self.size = 0
@@ -124,6 +128,15 @@ class Exchange:
     def _request_id(self) -> str:
         given = self.headers.get(b"x-request-id", b"")
         return given.decode() if REQUEST_ID.fullmatch(given) else f"{getrandbits(64):016x}"
+
+    @property
+    def host(self) -> str | None:
+        """The name in the header `Host`, without the port; None if there is no such header, as from no browser."""
+        given = self.headers.get(b"host")
+        return None if given is None else PORT.sub("", given.decode("latin-1")).lower()
+
+    def _has_body(self) -> bool:
+        return b"transfer-encoding" in self.headers or self.headers.get(b"content-length", b"0") != b"0"
 
     def query(self, *known: str) -> dict[str, str]:
         """Return the parameters of the query string; unknown and repeated ones are refused."""
@@ -145,9 +158,9 @@ class Exchange:
 
     @cached_property
     def media_type(self) -> str:
-        """The media type of the body without its parameters; JSON by default."""
+        """The media type of the body without its parameters; empty if the request has none."""
         given = self.headers.get(b"content-type", b"").decode("latin-1")
-        return given.partition(";")[0].strip().lower() or JSON
+        return given.partition(";")[0].strip().lower()
 
     def accepts(self, media_type: str) -> bool:
         """Return whether the header `Accept` names a media type."""
@@ -159,7 +172,7 @@ class Exchange:
             raise RefusalError(415, "Compressed bodies are not read.")
         self.is_reading = True
         if int(self.headers.get(b"content-length", b"0")) > self._max_body:
-            await self._refuse_body(more=True)
+            self._refuse_body()
         part, more = await self._part()
         if more:
             parts = [part]
@@ -167,10 +180,22 @@ class Exchange:
                 part, more = await self._part()
                 parts.append(part)
                 if self.size > self._max_body:
-                    await self._refuse_body(more=more)
+                    self._refuse_body()
             part = b"".join(parts)
         self.is_reading = False
         return part
+
+    async def discard_body(self, deadline: float) -> None:
+        """Drop what has not been read of the body: many clients read no answer before they have sent everything.
+
+        `has_unread_body` stays true if it does not arrive in time, or if the client waits before it sends it.
+        """
+        if not self.size and self.headers.get(b"expect", b"").lower() == b"100-continue":
+            return
+        with suppress(TimeoutError, DisconnectedError):
+            async with asyncio.timeout_at(deadline):
+                while self.has_unread_body:
+                    await self._part()
 
     async def _part(self) -> tuple[bytes, bool]:
         message = await self._receive()
@@ -178,15 +203,8 @@ class Exchange:
             raise DisconnectedError
         part: bytes = message.get("body", b"")
         self.size += len(part)
-        return part, message.get("more_body", False)
+        self.has_unread_body = message.get("more_body", False)
+        return part, self.has_unread_body
 
-    async def _refuse_body(self, *, more: bool) -> None:
-        """Refuse the body once it has arrived: many clients read no answer before they have sent everything."""
-        waits = not self.size and self.headers.get(b"expect", b"").lower() == b"100-continue"
-        while more and not waits:
-            _, more = await self._part()
-        raise RefusalError(
-            413,
-            f"The body is longer than {self._max_body:,} bytes, the limit of this service.",
-            headers=(CLOSE,) if waits else (),
-        )
+    def _refuse_body(self) -> None:
+        raise RefusalError(413, f"The body is longer than {self._max_body:,} bytes, the limit of this service.")

@@ -109,7 +109,7 @@ def _joined(request: R, after: dict[str, Any]) -> R:
 def require_type(exchange: Exchange, *known: str) -> None:
     """Refuse a body of another media type."""
     if exchange.media_type not in known:
-        given = f"not {exchange.media_type[:60]}"
+        given = f"not {exchange.media_type[:60]}" if exchange.media_type else "and Content-Type must say so"
         hint = "; with curl, give --json instead of -d" if exchange.media_type == OF_CURL else ""
         raise RefusalError(415, f"The body must be {' or '.join(known)}, {given}{hint}.")
 

@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 KEEP_ALIVE = 75  # seconds that a connection may wait for its next request
 BACKLOG = 1024
 MAX_HEADER = 1 << 16  # bytes
+FIELD = 32  # bytes that each header counts besides its name and value, as in HTTP/2 (RFC 9113, 6.5.2)
+TOO_LONG = f"Headers must not have more than {MAX_HEADER:,} bytes, counting {FIELD} more for each of them."
 MAX_KEPT = 1 << 20  # bytes of a body
 PATIENCE = 2.0  # seconds in which the first request of a new connection arrives
 
@@ -60,8 +62,15 @@ class HeadWithBody(asyncio.Transport):
         self._transport.close()
 
 
+class TooLongError(Exception):
+    """The headers or trailers of a request are too long."""
+
+
 class Connection(HttpToolsProtocol):
-    """A connection with limits: on the size and time of headers, and on the time in which answers are read."""
+    """A connection with limits: on the size and time of headers, and on the time in which answers are read.
+
+    Trailers, the headers after a body in chunks, count as headers do, and are dropped.
+    """
 
     def __init__(self, *, timeout: float, **parts: Any) -> None:
         super().__init__(**parts)
@@ -69,6 +78,8 @@ class Connection(HttpToolsProtocol):
         self._unanswered: deque[RequestResponseCycle] = deque()
         self._write_timer: asyncio.TimerHandle | None = None
         self._header_bytes = 0
+        self._unparsed_bytes = 0
+        self._is_refused = False
         self._header_timer: asyncio.TimerHandle | None = None
         self._is_new = True
 
@@ -85,18 +96,26 @@ class Connection(HttpToolsProtocol):
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        waiting = self._header_timer
+        if self._is_refused:
+            return
+        self._unparsed_bytes += len(data)
         super().data_received(data)
-        if waiting is not None and self._header_timer is waiting:  # all of it is part of an incomplete header
-            self._header_bytes += len(data)
-            if self._header_bytes > MAX_HEADER:
-                self.send_400_response(f"Headers must not have more than {MAX_HEADER} bytes.")
+        if self._header_bytes + self._unparsed_bytes > MAX_HEADER and not self._is_refused:
+            self.send_400_response(TOO_LONG)
 
     def send_400_response(self, msg: str) -> None:
-        self._refuse(HTTPStatus.BAD_REQUEST, msg)
+        self._refuse(HTTPStatus.BAD_REQUEST, TOO_LONG if self._header_bytes > MAX_HEADER else msg)
+
+    def _count_header(self, size: int) -> None:
+        """Count bytes of headers; an exception ends the parsing, and uvicorn calls `send_400_response`."""
+        self._unparsed_bytes = max(0, self._unparsed_bytes - size)
+        self._header_bytes += size
+        if self._header_bytes > MAX_HEADER:
+            raise TooLongError
 
     def _refuse(self, status: HTTPStatus, sentence: str) -> None:
         """Refuse an invalid request and close the connection, after earlier requests are answered."""
+        self._is_refused = True
         complete = [cycle for cycle in self._unanswered if not cycle.more_body]
         if complete:
             complete[-1].keep_alive = False
@@ -114,8 +133,18 @@ class Connection(HttpToolsProtocol):
 
     def on_message_begin(self) -> None:
         super().on_message_begin()
+        self._header_bytes = 0
         self._is_new = False
         self._await_header()
+
+    def on_url(self, url: bytes) -> None:
+        super().on_url(url)
+        self._count_header(len(url))
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        self._count_header(len(name) + len(value) + FIELD)
+        if self._header_timer is not None:  # otherwise it is a trailer
+            super().on_header(name, value)
 
     def on_headers_complete(self) -> None:
         self._stop_timer()
@@ -124,6 +153,10 @@ class Connection(HttpToolsProtocol):
         if self.scope["method"] != "HEAD" and not self.expect_100_continue:
             self.cycle.transport = HeadWithBody(self.transport)
         self._unanswered.append(self.cycle)
+
+    def on_message_complete(self) -> None:
+        self._unparsed_bytes = 0
+        super().on_message_complete()
 
     def on_response_complete(self) -> None:
         self._unanswered.popleft()
@@ -142,6 +175,7 @@ class Connection(HttpToolsProtocol):
 
     def on_body(self, body: bytes) -> None:
         """Buffer a body until it is complete or long, so that the application is woken once."""
+        self._unparsed_bytes = 0
         if len(self.cycle.body) + len(body) > MAX_KEPT or self.cycle.response_complete:
             super().on_body(body)
         else:
@@ -162,7 +196,6 @@ class Connection(HttpToolsProtocol):
         if self._header_timer is not None:
             self._header_timer.cancel()
             self._header_timer = None
-            self._header_bytes = 0
 
 
 class Server(uvicorn.Server):
