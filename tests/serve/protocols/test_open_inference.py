@@ -75,8 +75,9 @@ def test_tensors_may_follow_as_bytes(asked, ranker, kind):
     if kind == "FP64":
         large = np.append(X.ravel()[:-1], 1e39).astype("<f8").tobytes()
         assert "is too large for a 32-bit float" in asked.post(INFER, body=head + large, headers=headers).error
-    wrong = headers | {"inference-header-content-length": "1000000"}
-    assert "Inference-Header-Content-Length must be" in asked.post(INFER, body=head + raw, headers=wrong).error
+    for size in ("1000000", "9" * 5000, "-1", ""):
+        refused = asked.post(INFER, body=head + raw, headers=headers | {"inference-header-content-length": size})
+        assert (refused.status, "Inference-Header-Content-Length must be" in refused.error) == (422, True)
 
 
 @pytest.mark.parametrize(
