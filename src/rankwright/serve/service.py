@@ -45,7 +45,7 @@ class Service:
         self.models = LoadedModels(settings.models)
         self.search = _search(settings, self.models)
         self.tokens = None if settings.tokens is None else Tokens(settings.tokens)
-        self.impressions = Impressions()
+        self.impressions = Impressions(settings.workers)
         self.is_draining = False
         self._threads = ThreadPoolExecutor(min(available_threads(), MOST_THREADS), "work")
         self._background = ThreadPoolExecutor(1, "background")

@@ -42,6 +42,18 @@ def ask(port, request):
     return asyncio.run(once())
 
 
+def ask_at_once(port, requests):
+    async def all_at_once():
+        connections = [Connection(port) for _ in requests]
+        pairs = zip(connections, requests, strict=True)
+        replies = await asyncio.gather(*(connection.ask(request) for connection, request in pairs))
+        for connection in connections:
+            await connection.close()
+        return replies
+
+    return asyncio.run(all_at_once())
+
+
 async def keep_asking(port, answers, lost):
     """Ask until the port is closed."""
     connection = Connection(port)
@@ -319,7 +331,8 @@ def test_several_processes_count_together(folder, tmp_path):
         for _ in range(10):
             impression = ask(service.port, rank).json["impression"]
             clicks = json.dumps({"impression": impression, "ranks": [1]}).encode()
-            assert ask(service.port, written("POST", "/clicks", clicks)).status == 200
+            replies = ask_at_once(service.port, [written("POST", "/clicks", clicks)] * 4)
+            assert sorted(reply.json["counted"] for reply in replies) == [False, False, False, True]
         (pair,) = ask(service.port, written("GET", "/interleaving")).json["pairs"]
         assert (pair["impressions"], pair["reported"]) == (10, 10)
         assert pair["clicks_first"] + pair["clicks_second"] == pair["wins_first"] + pair["wins_second"] == 10

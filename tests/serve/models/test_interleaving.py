@@ -92,15 +92,40 @@ def test_clicks_are_credited_to_the_model_that_placed_the_document(interleaving,
         answer = interleaving.post("/rank", {"features": ROWS, "top": 2}).json
         rank = [one["row"] for one in answer["ranking"]].index(best) + 1
         clicked = interleaving.post("/clicks", {"impression": answer["impression"], "ranks": [rank, rank]}).json
-        assert clicked == {"clicks": {"ranker@1": 0, "other@1": 1}, "winner": "other@1"}
+        assert clicked == {"clicks": {"ranker@1": 0, "other@1": 1}, "winner": "other@1", "counted": True}
+    answer = interleaving.post("/rank", {"features": ROWS, "top": 2}).json
     interleaving.post("/clicks", {"impression": answer["impression"], "ranks": []})
     after = next(one for one in interleaving.get("/interleaving").json["pairs"] if one["second"] == "other@1")
     gained = {name: after[name] - before[name] for name in after if isinstance(after[name], int)}
     assert gained == {
-        "impressions": 6, "reported": 7, "wins_first": 0, "wins_second": 6, "ties": 1, "clicks_first": 0,
+        "impressions": 7, "reported": 7, "wins_first": 0, "wins_second": 6, "ties": 1, "clicks_first": 0,
         "clicks_second": 6,
     }  # fmt: skip
     assert after["p_value"] == sign_test(after["wins_first"], after["wins_second"])
+
+
+def test_a_repeated_report_is_answered_and_not_counted(interleaving):
+    def standings():
+        pairs = interleaving.get("/interleaving").json["pairs"]
+        return next(one for one in pairs if one["second"] == "other@1")
+
+    report = {"impression": interleaving.post("/rank", {"features": ROWS}).json["impression"], "ranks": [1]}
+    wrong = interleaving.post("/clicks", report | {"ranks": [99]})
+    first, after_first = interleaving.post("/clicks", report).json, standings()
+    again = interleaving.post("/clicks", report).json
+    assert (wrong.status, first["counted"], again) == (422, True, first | {"counted": False})
+    assert standings() == after_first
+
+
+def test_reports_are_remembered_for_a_number_of_impressions():
+    impressions = Impressions(remembered=64)
+    shown = [impressions.read(impressions.written("a@1", "b@1", [0, 1])) for _ in range(100)]
+    for late in shown[:36]:
+        with pytest.raises(InputError, match="too old: 64 followed"):
+            impressions.report(late)
+    assert [impressions.report(one) for one in shown[36:] * 2] == [True] * 64 + [False] * 64
+    new = impressions.read(impressions.written("a@1", "b@1", []))
+    assert [impressions.report(new), impressions.report(new)] == [True, False]
 
 
 def test_only_impressions_of_the_service_are_counted(interleaving):

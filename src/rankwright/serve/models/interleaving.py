@@ -1,17 +1,21 @@
 """Interleaving: two rankers compared by clicks on one list (team draft; Radlinski, Kurup & Joachims, CIKM 2008).
 
 A list that was shown is an impression. The client receives it as a signed text, which says which ranker picked
-which document, and sends the text back with the clicks. So any process of the service can count them, and
-nothing is stored per impression.
+which document, and sends the text back with the clicks. So any process of the service can count them, and one bit
+per impression is stored: whether it has been reported.
 """
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import hmac
 import secrets
+import tempfile
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from binascii import Error as Base64Error
+from contextlib import contextmanager
+from mmap import mmap
 from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
@@ -19,9 +23,11 @@ import msgspec
 from rankwright.base.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
 SIGNATURE = 16  # bytes
+REMEMBERED = 1 << 26  # impressions, of which the memory has one bit each
+COUNTER = 8  # bytes
 FIRST, SECOND = 0, 1
 
 
@@ -58,9 +64,9 @@ def flip() -> int:
 
 
 class Impression(msgspec.Struct, frozen=True, array_like=True):
-    """A list that was shown: its id, the two models by reference, and the team of each rank."""
+    """A list that was shown: its number, the two models by reference, and the team of each rank."""
 
-    id: str
+    number: int
     first: str
     second: str
     teams: bytes
@@ -75,17 +81,54 @@ class Impression(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Impressions:
-    """Writes and reads impressions as signed texts."""
+    """Writes and reads impressions as signed texts, and remembers which of the latest have been reported.
 
-    def __init__(self, key: bytes | None = None) -> None:
-        self._key = key or secrets.token_bytes(32)
+    Processes that are forked later share the memory; `processes` is how many there will be. A lock on a file,
+    unlike a semaphore, is released if the process that holds it is killed.
+    """
+
+    def __init__(self, processes: int = 1, *, remembered: int = REMEMBERED) -> None:
+        self._key = secrets.token_bytes(32)
         self._decoder = msgspec.msgpack.Decoder(Impression)
+        self._remembered = remembered
+        self._memory = mmap(-1, COUNTER + remembered // 8)  # how many impressions there are, then their bits
+        self._lock = tempfile.TemporaryFile() if processes > 1 else None  # noqa: SIM115  # as long as this lives
 
     def written(self, first: str, second: str, teams: Sequence[int]) -> str:
         """Return the text of a new impression."""
-        impression = Impression(secrets.token_hex(8), first, second, bytes(teams))
-        content = msgspec.msgpack.encode(impression)
+        with self._locked():
+            number = self._count()
+            self._memory[:COUNTER] = (number + 1).to_bytes(COUNTER, "little")
+            self._is_set(number, set_to=False)
+        content = msgspec.msgpack.encode(Impression(number, first, second, bytes(teams)))
         return urlsafe_b64encode(self._signature(content) + content).decode()
+
+    def report(self, impression: Impression) -> bool:
+        """Remember that an impression was reported; return whether this is the first report."""
+        with self._locked():
+            if impression.number < self._count() - self._remembered:
+                raise InputError(f"This impression is too old: {self._remembered:,} followed it.")
+            return not self._is_set(impression.number, set_to=True)
+
+    def _count(self) -> int:
+        return int.from_bytes(self._memory[:COUNTER], "little")
+
+    def _is_set(self, number: int, *, set_to: bool) -> bool:
+        """Return the bit of an impression, and change it."""
+        byte, bit = divmod(number % self._remembered, 8)
+        before = self._memory[COUNTER + byte]
+        self._memory[COUNTER + byte] = before | 1 << bit if set_to else before & ~(1 << bit)
+        return bool(before >> bit & 1)
+
+    @contextmanager
+    def _locked(self) -> Iterator[None]:
+        if self._lock is not None:
+            fcntl.lockf(self._lock, fcntl.LOCK_EX)
+        try:
+            yield
+        finally:
+            if self._lock is not None:
+                fcntl.lockf(self._lock, fcntl.LOCK_UN)
 
     def read(self, text: str) -> Impression:
         """Return the impression in a text; InputError if this service did not sign it."""

@@ -123,7 +123,7 @@ class ExplainResponse(FromModel):
 
 
 class ClickRequest(Struct, forbid_unknown_fields=True):
-    """Clicks on an interleaved list. Report each impression once, with all clicks."""
+    """Clicks on an interleaved list. Report all of an impression at once: only its first report is counted."""
 
     impression: Annotated[str, Meta(min_length=1, max_length=1_000_000, description="As /rank returned it.")]
     ranks: Annotated[
@@ -136,6 +136,7 @@ class ClickResponse(Struct):
 
     clicks: dict[str, int]
     winner: Annotated[str | None, Meta(description="The model with more clicks; null for a tie.")]
+    counted: Annotated[bool, Meta(description="false if the impression had been reported before.")]
 
 
 class Credits(Struct):

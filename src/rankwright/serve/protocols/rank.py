@@ -89,11 +89,14 @@ async def clicks(service: Service, exchange: Exchange) -> Response:
     first, second = impression.clicks([*map(int, request.ranks)])
     pair = (impression.first, impression.second)
     winner = None if first == second else pair[int(second > first)]
-    prometheus.reports.labels(*pair, winner or TIE).inc()
-    for model, count in zip(pair, (first, second), strict=True):
-        prometheus.clicks.labels(*pair, model).inc(count)
-    log("clicks", request=exchange.id, impression=impression.id, clicks={pair[0]: first, pair[1]: second})
-    return Response.json(ClickResponse({pair[0]: first, pair[1]: second}, winner))
+    is_first = service.impressions.report(impression)
+    counted = {pair[0]: first, pair[1]: second}
+    if is_first:
+        prometheus.reports.labels(*pair, winner or TIE).inc()
+        for model, count in counted.items():
+            prometheus.clicks.labels(*pair, model).inc(count)
+    log("clicks", request=exchange.id, impression=impression.number, clicks=counted, counted=is_first)
+    return Response.json(ClickResponse(counted, winner, is_first))
 
 
 async def standings(_service: Service, exchange: Exchange) -> Response:
