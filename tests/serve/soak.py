@@ -135,7 +135,7 @@ class Material:
             (422, written("POST", "/rank", b'{"features": [[1, 2], [3, 4]]}')),
             (422, written("POST", "/rank", b'{"features": [{"age": 1}]}')),
             (422, written("POST", "/rank", b'{"features": [[1e39' + b", 0" * (N_FEATURES - 1) + b"]]}")),
-            (400, written("POST", "/rank", b'{"features": [["1"]]}')),
+            (422, written("POST", "/rank", b'{"features": [["1"]]}')),
             (400, written("POST", "/rank", b"\xff\xfe{")),
             (413, written("POST", "/rank", many)),
             (413, written("POST", "/rank", b"x" * 2_000_000)),

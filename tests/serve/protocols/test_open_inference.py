@@ -94,7 +94,7 @@ def test_tensors_may_follow_as_bytes(asked, ranker, kind):
         ([tensor(data=None)], 422, "must have data"),
         ([tensor(data=[])], 422, "do not have the shape"),
         ([tensor(data=[ROWS[0], 1, None])], 422, "no list"),
-        ([tensor(data=[1, ROWS[0]])], 422, "not a number"),
+        ([tensor(data=[1, ROWS[0]])], 422, "must be a number, not a list"),
         ([tensor(), tensor()], 422, "one value per document"),
         ([tensor(shape=[7, 2], data=X[:, :2].tolist())], 422, "has 4 features"),
         ([tensor(name=name, shape=[7], data=[1] * 7) for name in ("a", "b", "c", "d")], 422, "needs 'bm25'"),
@@ -138,7 +138,7 @@ def test_invocations_take_all_forms_of_mlflow(asked, ranker, form):
         ({"inputs": {}}, "no documents"),
         ({"inputs": {"bm25": [1], "age": [1, 2]}}, "the same number of values"),
         ({"dataframe_split": {"columns": NAMES, "data": [[1, 2, "x"]]}}, "Row 0 has 3 values"),
-        ({"dataframe_split": {"columns": [0, 1, 2, 3], "data": [[1, 2, 3, "x"]]}}, "not a number"),
+        ({"dataframe_split": {"columns": [0, 1, 2, 3], "data": [[1, 2, 3, "x"]]}}, "Feature 'price' of"),
         ({"dataframe_split": {"columns": ["a", "b", "c", "d"], "data": ROWS}}, "needs 'bm25'"),
     ],
 )

@@ -74,6 +74,47 @@ def test_categories_are_given_as_text(tmp_path):
     assert scores[:2] == model.predict(pd.DataFrame(documents[:2])).tolist()
 
 
+@pytest.mark.parametrize("form", ["lists", "records", "named lists"])
+def test_true_and_false_are_1_and_0(asked, form):
+    flags = [[True, 2.0, False, None], [False, 2.0, True, 1.0]]
+    numbers = [[None if value is None else float(value) for value in row] for row in flags]
+
+    def request(rows):
+        if form == "records":
+            return {"features": [dict(zip(NAMES, row, strict=True)) for row in rows]}
+        return {"features": rows, **({"feature_names": NAMES} if form == "named lists" else {})}
+
+    answer = asked.post("/rank", request(flags))
+    assert (answer.status, answer.json) == (200, asked.post("/rank", request(numbers)).json)
+
+
+@pytest.mark.parametrize("texts", [("True", "False"), ("true", "false")], ids=["of a frame", "of a file"])
+def test_a_category_of_booleans_takes_true_and_false(tmp_path, texts):
+    frame = pd.DataFrame({"qid": np.repeat(range(20), 5), "stocked": [texts[row % 3 == 0] for row in range(100)]})
+    frame["label"] = (frame["stocked"] == texts[0]).astype(int)
+    data = rw.from_pandas(frame, categorical=["stocked"])
+    rw.save(rw.LambdaMART(rounds=3, max_leaves=2, min_documents=2).fit(data).model_, tmp_path / "shop.rw")
+    asked = client(tmp_path / "shop.rw")
+    scores, expected = (
+        asked.post("/score", {"features": [{"stocked": value} for value in values]}).json["scores"]
+        for values in ((True, False), texts)
+    )
+    assert scores == expected
+    assert scores[0] > scores[1]
+
+
+def test_integers_are_ids_too_and_scores_have_them(asked):
+    ids = [10, "b", 2**62, -4, 5, 6, 7]
+    ranking = asked.post("/rank", {"features": ROWS, "ids": ids}).json["ranking"]
+    assert [document["id"] for document in ranking] == [ids[document["row"]] for document in ranking]
+    assert asked.post("/score", {"features": ROWS, "ids": ids}).json["ids"] == ids
+    assert "ids" not in asked.post("/score", {"features": ROWS}).json
+    assert [
+        part["id"] for part in asked.post("/explain", {"features": ROWS, "ids": ids}).json["explanations"]
+    ] == ids
+    assert asked.post("/score", {"features": ROWS, "ids": [1]}).error == "There are 7 documents but 1 ids."
+
+
 @pytest.mark.parametrize("kind", [np.float32, np.float64, np.int16])
 @pytest.mark.parametrize("order", ["C", "F"])
 def test_a_matrix_in_numpys_format_gives_the_same(asked, ranker, kind, order):

@@ -134,12 +134,12 @@ class _FrameColumn(ABC):
 
     def texts(self) -> list[str | None]:
         return [
-            None if absent else _text_of(value)
+            None if absent else text_of(value)
             for value, absent in zip(self._plain(), self.missing().tolist(), strict=True)
         ]
 
 
-def _text_of(value: Any) -> str:
+def text_of(value: Any) -> str:
     """Return a category as text; 3.0 is 3, because pandas makes floats of integers beside missing values."""
     return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 

@@ -204,7 +204,7 @@ def example_argument(name: str, service: Service) -> str:
 
 def documents_schema(service: Service) -> dict[str, Any]:
     """Return the schema of a document: of lists with the right length, or objects with the right names."""
-    number = {"type": ["number", "null"], "minimum": -messages.LARGEST, "maximum": messages.LARGEST}
+    number = {"type": ["number", "boolean", "null"], "minimum": -messages.LARGEST, "maximum": messages.LARGEST}
     sizes = {model.scorer.n_features for model in service.models}
     as_list: dict[str, Any] = {"type": "array", "items": number}
     if len(sizes) == 1:
@@ -212,7 +212,7 @@ def documents_schema(service: Service) -> dict[str, Any]:
     named = [model for model in service.models if model.columns]
     if not named:
         return as_list
-    cell = {"type": ["number", "string", "null"], "minimum": -messages.LARGEST, "maximum": messages.LARGEST}
+    cell = {**number, "type": ["number", "boolean", "string", "null"]}
     as_object: dict[str, Any] = {"type": "object", "additionalProperties": cell}
     if len(named) == len(service.models) and len({model.columns for model in named}) == 1:
         categories = {category.name for category in named[0].scorer.categories}

@@ -14,6 +14,7 @@ from rankwright import _native
 from rankwright.base.arrays import checked_features
 from rankwright.base.errors import InputError
 from rankwright.data.alignment import columns_by_name
+from rankwright.data.readers.frames import text_of
 from rankwright.serve.http.exchange import JSON, Decoder, RefusalError
 from rankwright.serve.models.loaded_models import in_model_order, require_names
 from rankwright.serve.protocols import npy
@@ -120,8 +121,10 @@ def _require_ids(request: ScoreRequest | RankRequest | ExplainRequest, n_documen
         raise InputError(f"There are {n_documents} documents but {len(ids)} ids.")
 
 
-Row: TypeAlias = list[float | None]
-Record: TypeAlias = dict[str, float | str | None]
+# Anything that JSON has, so that the refusal of a value can name its feature; integers become floats.
+Value: TypeAlias = float | bool | str | list[Any] | dict[str, Any] | None
+Row: TypeAlias = list[Value]
+Record: TypeAlias = dict[str, Value]
 Rows: TypeAlias = list[Row | Record]
 
 
@@ -156,17 +159,17 @@ def matrix_of(rows: Floats | Sequence[Row | Record], names: Sequence[str] | None
         raise InputError("There are no documents: features must have at least one row.")
     if isinstance(rows[0], dict):
         return _of_records(rows, names, model)
-    return in_model_order(lists_as_matrix(rows), names, model)
+    return in_model_order(lists_as_matrix(rows, names or model.names), names, model)
 
 
-def lists_as_matrix(rows: Sequence[Any]) -> Floats:
-    """Return lists as a matrix."""
+def lists_as_matrix(rows: Sequence[Any], names: Sequence[str] = ()) -> Floats:
+    """Return lists as a matrix; `names` are those of the columns, for messages."""
     width = len(rows[0])
     try:
         pack = _packer(width)
         return np.frombuffer(b"".join([pack(*row) for row in rows]), np.float32).reshape(len(rows), width)
     except (struct_error, OverflowError, TypeError):  # a missing or an invalid value
-        return _of_other_lists(rows, width)
+        return _of_other_lists(rows, width, names)
 
 
 @lru_cache(maxsize=64)
@@ -174,15 +177,21 @@ def _packer(width: int) -> Callable[..., bytes]:
     return Struct(f"={width}f").pack  # with =, too large a number is an error
 
 
-def _of_other_lists(rows: Sequence[Any], width: int) -> Floats:
+def _of_other_lists(rows: Sequence[Any], width: int, names: Sequence[str]) -> Floats:
     for number, row in enumerate(rows):
         if not isinstance(row, list):
             raise InputError(f"Row {number} of features is no list, and the first is; give all in one form.")
         if len(row) != width:
             raise InputError(f"Row {number} of features has {len(row)} numbers, and the first row {width}.")
-        if any(isinstance(value, list | str) for value in row):
-            raise InputError(f"Row {number} of features holds something that is not a number.")
+        for column, value in enumerate(row):
+            _require_number(value, names[column] if column < len(names) else str(column + 1), number)
     return checked_features(np.array(rows, np.float64), allow_infinite=True)  # JSON has no infinite numbers
+
+
+def _require_number(value: Value, name: str, document: int) -> None:
+    if isinstance(value, str | list | dict):
+        given = "text" if isinstance(value, str) else "a list" if isinstance(value, list) else "an object"
+        raise InputError(f"Feature {name!r} of document {document} must be a number, not {given}.")
 
 
 def _of_records(rows: Sequence[Any], names: Sequence[str] | None, model: ServedModel) -> Floats:
@@ -210,16 +219,21 @@ class _Records:
     def numbers(self, name: str) -> NDArray[Any]:
         values = [row.get(name) for row in self._rows]
         for number, value in enumerate(values):
-            if isinstance(value, str):
-                raise InputError(f"{name!r} of document {number} must be a number, not text.")
+            _require_number(value, name, number)
         return np.array(values, np.float64)
 
     def codes(self, category: Category) -> NDArray[np.int64]:
-        return category.codes([_text(row.get(category.name)) for row in self._rows])
+        texts = []
+        for number, row in enumerate(self._rows):
+            value = row.get(category.name)
+            if isinstance(value, list | dict):
+                raise InputError(f"Feature {category.name!r} of document {number} must be text or a number.")
+            texts.append(_category_text(value, category))
+        return category.codes(texts)
 
 
-def _text(value: float | str | None) -> str | None:
-    """Return a category as text; 3.0 is "3", as in training."""
-    if value is None or isinstance(value, str):
-        return value
-    return str(int(value)) if value.is_integer() else str(value)
+def _category_text(value: float | str | None, category: Category) -> str | None:
+    """Return a category as text, as in training: there true is "True" from a data frame, "true" from many files."""
+    if isinstance(value, bool) and str(value) not in category.values:
+        return str(value).lower()
+    return None if value is None else text_of(value)

@@ -15,7 +15,7 @@ Documents: TypeAlias = Annotated[
     Meta(
         extra_json_schema={"type": "array"},
         description="One list of numbers per document, in the order of the model's features or of feature_names; "
-        "or one object per document with the features by name. null is a missing value.",
+        "or one object per document with the features by name. null is a missing value, true is 1, false is 0.",
     ),
 ]
 FeatureNames: TypeAlias = Annotated[
@@ -23,7 +23,7 @@ FeatureNames: TypeAlias = Annotated[
     Meta(description="Names of the numbers in the lists, if these are not in the order of the model."),
 ]
 Ids: TypeAlias = Annotated[
-    list[str] | None, Meta(description="Ids of the documents, one each, which the answer then has too.")
+    list[str | int] | None, Meta(description="Ids of the documents, one each, which the answer then has too.")
 ]
 ModelName: TypeAlias = Annotated[Name | None, Meta(description="Name of a model; by default the first one.")]
 Version: TypeAlias = Annotated[Name | None, Meta(description="Its version; by default the last one.")]
@@ -33,6 +33,7 @@ class ScoreRequest(Struct, forbid_unknown_fields=True):
     """Documents of one query to score."""
 
     features: Documents
+    ids: Ids = None
     feature_names: FeatureNames = None
     model: ModelName = None
     version: Version = None
@@ -71,10 +72,11 @@ class FromModel(Struct):
     revision: Annotated[str, Meta(description="Beginning of the SHA-256 of the model's file.")]
 
 
-class ScoreResponse(FromModel):
+class ScoreResponse(FromModel, omit_defaults=True):
     """One score per document, in the order of the request."""
 
     scores: list[float]
+    ids: Annotated[list[str | int] | UnsetType, Meta(description="As sent.")] = UNSET
 
 
 class Ranked(Struct, omit_defaults=True):
@@ -82,7 +84,7 @@ class Ranked(Struct, omit_defaults=True):
 
     rank: int
     row: Annotated[int, Meta(description="Position of the document in the request, from 0.")]
-    id: str | UnsetType = UNSET
+    id: str | int | UnsetType = UNSET
     score: Annotated[
         float | UnsetType, Meta(description="Absent if two models are interleaved: their scores do not compare.")
     ] = UNSET
@@ -113,7 +115,7 @@ class Explanation(Struct, omit_defaults=True):
     base: float
     contributions: Annotated[list[Contribution], Meta(description="The largest ones, by absolute value.")]
     rest: Annotated[float, Meta(description="Sum of the contributions of all other features.")]
-    id: str | UnsetType = UNSET
+    id: str | int | UnsetType = UNSET
 
 
 class ExplainResponse(FromModel):

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from rankwright.serve.http.request_bodies import Record, Row
     from rankwright.serve.service import Service
 
-Cell: TypeAlias = float | str | None
+Cell: TypeAlias = float | bool | str | None
 
 
 class SplitFrame(Struct):

@@ -51,12 +51,13 @@ LARGEST_EXACT = 1_000  # wins; for more, the normal approximation has the same t
 
 async def score(service: Service, exchange: Exchange) -> Response:
     """Return one score per document, in the order of the request."""
-    _request, model, X = await read_documents(service, exchange, _score_request)
+    request, model, X = await read_documents(service, exchange, _score_request)
     scores = await service.scores(exchange, model, X)
     afterwards = _shadowing(service, exchange, model, X, scores)
     if exchange.accepts(npy.MEDIA_TYPE):
         return _array(scores, model, afterwards)
-    return Response.json(ScoreResponse(*_identity(model), scores.tolist()), afterwards=afterwards)
+    ids = UNSET if request.ids is None else request.ids
+    return Response.json(ScoreResponse(*_identity(model), scores.tolist(), ids), afterwards=afterwards)
 
 
 async def rank(service: Service, exchange: Exchange) -> Response:
@@ -138,7 +139,7 @@ def _array(values: Any, model: ServedModel, afterwards: Callable[[], None] | Non
     return Response(npy.write_array(values), media_type=npy.MEDIA_TYPE, headers=headers, afterwards=afterwards)
 
 
-def _ranked(order: list[int], ids: Sequence[str] | None, scores: Sequence[Any]) -> list[Ranked]:
+def _ranked(order: list[int], ids: Sequence[str | int] | None, scores: Sequence[Any]) -> list[Ranked]:
     names: list[Any] = [UNSET] * len(order) if ids is None else [ids[row] for row in order]
     return [
         Ranked(rank, row, name, score)
@@ -193,7 +194,7 @@ def _in_json(value: float) -> float | str | None:
 
 
 def _explanation(
-    row: int, values: list[float], parts: Doubles, model: ServedModel, top: int, ids: Sequence[str] | None
+    row: int, values: list[float], parts: Doubles, model: ServedModel, top: int, ids: Sequence[str | int] | None
 ) -> Explanation:
     largest = np.argsort(-np.abs(parts[:-1]), kind="stable")[:top].tolist()
     shown = [
