@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from concurrent.futures import ThreadPoolExecutor
+from random import random
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -13,9 +14,10 @@ from rankwright.base.errors import InputError
 from rankwright.base.resources import available_threads
 from rankwright.serve.http import prometheus
 from rankwright.serve.http.exchange import RefusalError
+from rankwright.serve.http.logs import log
 from rankwright.serve.http.tokens import Tokens
 from rankwright.serve.models.interleaving import Impressions
-from rankwright.serve.models.loaded_models import LoadedModels, for_other_model
+from rankwright.serve.models.loaded_models import LoadedModels, for_other_model, new_columns
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -31,6 +33,7 @@ INLINE = 1_000_000  # comparisons, which take some milliseconds; more are comput
 MOST_THREADS = 8
 SHORT_BODY = 1 << 18  # bytes, decoded quickly whatever they hold
 OTHER_LISTS = 1_000  # lists and objects in a request besides its documents
+SHADOW = "--shadow"
 MOST_WAITING = 16  # requests that wait for a shadow model
 
 # Up to the next list or object that is not part of a string; without a way back, so that it takes linear time.
@@ -50,7 +53,7 @@ class Service:
         self._threads = ThreadPoolExecutor(min(available_threads(), MOST_THREADS), "work")
         self._background = ThreadPoolExecutor(1, "background")
         self._n_waiting = 0
-        self._shadow_of = self._others("--shadow", settings.shadows)
+        self._shadow_of = self._others(SHADOW, settings.shadows)
         self._rival_of = self._others("--interleave", settings.interleaved)
         for live, rival in self._rival_of.items():
             prometheus.impressions.labels(live, rival)  # shown from the start, with 0
@@ -60,8 +63,8 @@ class Service:
         return self._other(model, self._shadow_of)
 
     def rival(self, model: ServedModel) -> ServedModel | None:
-        """Return the model whose rankings are interleaved with those of a model, if there is one."""
-        return self._other(model, self._rival_of)
+        """Return the model to interleave with in this request, at random if only a fraction is interleaved."""
+        return self._other(model, self._rival_of) if random() < self.settings.interleave_fraction else None
 
     def require_few(self, n_documents: int) -> None:
         """Refuse a request with too many documents."""
@@ -122,7 +125,10 @@ class Service:
             try:
                 for_other_model(np.zeros((1, live.scorer.n_features), np.float32), live, other)
             except InputError as error:
-                raise InputError(f"{names[1]} cannot score the requests to {names[0]}: {error}") from None
+                needed = new_columns(live, other)
+                if option != SHADOW or not needed:
+                    raise InputError(f"{names[1]} cannot score the requests to {names[0]}: {error}") from None
+                log("shadow", live=names[0], shadow=names[1], scores_only_requests_with=needed)
             others[names[0]] = names[1]
         return others
 

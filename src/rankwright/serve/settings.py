@@ -94,6 +94,8 @@ class Settings:
         Shadow models: scored and logged, never returned.
     interleaved
         Pairs of models whose rankings are interleaved.
+    interleave_fraction
+        Fraction of the requests that are interleaved.
     log_requests
         Whether all requests are logged, or only those that failed.
     """
@@ -114,6 +116,7 @@ class Settings:
     grace: float = 1.0
     shadows: tuple[Pair, ...] = ()
     interleaved: tuple[Pair, ...] = ()
+    interleave_fraction: float = 1.0
     log_requests: bool = True
 
     def __post_init__(self) -> None:

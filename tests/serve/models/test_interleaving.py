@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import rankwright as rw
 from properties import examples
-from serve.asking import X, client, small_model
+from serve.asking import NPY, X, client, matrix, small_model
 
 pytest.importorskip("uvicorn", reason="rankwright[serve] is not installed")
 from rankwright.base.errors import InputError
@@ -184,7 +184,7 @@ def test_a_shadow_that_fails_fails_alone(folder, capsys, monkeypatch):
     def failing(X, model, other):
         raise RuntimeError("a secret document")
 
-    monkeypatch.setattr("rankwright.serve.models.shadow_models.for_other_model", failing)
+    monkeypatch.setattr("rankwright.serve.http.request_bodies.for_other_model", failing)
     assert asked.post("/score", {"features": ROWS}).status == 200
     log = capsys.readouterr().err
     assert '"problem":"RuntimeError"' in log
@@ -255,16 +255,86 @@ def test_categories_are_translated_for_the_model_beside(tmp_path, n_shops):
             "ranker@1 two other models, other@1 and unnamed@1",
         ),
         ([Pair("ranker", "linear")], "linear@1 cannot score the requests to ranker@1: .* 2 features"),
-        ([Pair("ranker", "letters")], "letters@1 cannot score the requests to ranker@1: .* needs 'a'"),
+        ([Pair("unnamed", "linear")], "linear@1 cannot score the requests to unnamed@1: .* 2 features"),
     ],
 )
 @pytest.mark.parametrize("option", ["shadows", "interleaved"])
 def test_models_that_cannot_stand_beside_others_are_refused(folder, tmp_path, option, pairs, words):
     (tmp_path / "linear.txt").write_text("## AdaRank\n1:0.5 2:-2.0\n")
-    rw.save(small_model(names=("a", "b", "c", "d")), tmp_path / "letters.rw")
     models = [folder / f"{name}.rw" for name in ("ranker", "other", "unnamed")]
     with pytest.raises(InputError, match=words):
-        client(*models, tmp_path / "linear.txt", tmp_path / "letters.rw", **{option: tuple(pairs)})
+        client(*models, tmp_path / "linear.txt", **{option: tuple(pairs)})
+
+
+NEW_NAMES = ("bm25", "clicks", "age", "stock")  # as many as the live model has, one of them new
+
+
+@pytest.fixture
+def new_model(tmp_path):
+    rw.save(small_model(1, names=NEW_NAMES), tmp_path / "new.rw")
+    return tmp_path / "new.rw"
+
+
+def test_a_model_with_new_features_is_not_interleaved(folder, new_model):
+    with pytest.raises(InputError, match=r"new@1 cannot score the requests to ranker@1: .* needs 'stock'"):
+        client(folder / "ranker.rw", new_model, interleaved=(Pair("ranker", "new"),))
+
+
+@pytest.mark.parametrize("form", ["objects", "names"])
+def test_a_shadow_with_new_features_scores_requests_that_have_them(folder, new_model, capsys, form):
+    asked = client(folder / "ranker.rw", new_model, shadows=(Pair("ranker", "new"),))
+    assert '"scores_only_requests_with":["stock"]' in capsys.readouterr().err
+    stock = np.arange(7.0)
+    rows = np.column_stack([X, stock]).astype(float).tolist()
+    names = ["bm25", "clicks", "age", "price", "stock"]
+    request = {"features": [dict(zip(names, row, strict=True)) for row in rows]}
+    answer = asked.post("/score", request if form == "objects" else {"features": rows, "feature_names": names})
+    assert answer.json["scores"] == rw.load(folder / "ranker.rw").predict(X).tolist()
+    (line,) = [json.loads(line) for line in capsys.readouterr().err.splitlines() if '"shadow"' in line]
+    other = rw.load(new_model).predict(np.column_stack([X[:, :3], stock]).astype(np.float32))
+    assert line["largest_difference"] == pytest.approx(np.abs(answer.json["scores"] - other).max())
+
+
+@pytest.mark.parametrize("form", ["objects", "lists", "matrix"])
+def test_a_shadow_is_skipped_and_counted_where_requests_lack_its_features(folder, new_model, capsys, form):
+    asked = client(folder / "ranker.rw", new_model, shadows=(Pair("ranker", "new"),))
+    outcome = 'rankwright_shadow_requests_total{live="ranker@1",outcome="skipped",shadow="new@1"}'
+
+    def n_skipped():
+        lines = asked.get("/metrics").body.decode().splitlines()
+        return sum(float(line.split()[-1]) for line in lines if line.startswith(outcome))
+
+    before = n_skipped()
+    records = [dict(zip(("bm25", "clicks", "age", "price"), row, strict=True)) for row in ROWS]
+    if form == "matrix":
+        answer = asked.post("/score", body=matrix(X), headers={"content-type": NPY})
+    else:
+        answer = asked.post("/score", {"features": records if form == "objects" else ROWS})
+    assert answer.json["scores"] == rw.load(folder / "ranker.rw").predict(X).tolist()
+    assert n_skipped() == before + 1
+    assert "The model new@1 needs 'stock', which the request does not have." in capsys.readouterr().err
+
+
+def test_a_request_can_opt_out_of_interleaving(interleaving, folder):
+    own = client(folder / "ranker.rw").post("/rank", {"features": ROWS}).json
+    assert interleaving.post("/rank", {"features": ROWS, "interleave": False}).json == own
+    assert interleaving.post("/rank?interleave=false", {"features": ROWS}).json == own
+    rows = interleaving.post(
+        "/rank?interleave=false", body=matrix(X), headers={"content-type": NPY, "accept": NPY}
+    )
+    assert rows.array.tolist() == [document["row"] for document in own["ranking"]]
+    assert "impression" in interleaving.post("/rank", {"features": ROWS, "interleave": True}).json
+
+
+def test_a_fraction_of_the_requests_is_interleaved(folder):
+    def n_interleaved(fraction):
+        models = (folder / "ranker.rw", folder / "other.rw")
+        asked = client(*models, interleaved=(Pair("ranker", "other"),), interleave_fraction=fraction)
+        return sum("impression" in asked.post("/rank", {"features": ROWS}).json for _ in range(100))
+
+    assert n_interleaved(0.0) == 0
+    assert 5 < n_interleaved(0.3) < 70
+    assert n_interleaved(1.0) == 100
 
 
 @pytest.mark.parametrize(

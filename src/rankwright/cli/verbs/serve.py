@@ -70,6 +70,7 @@ def serve(
     interleave: list[str] | None = option(
         "Model to interleave with LIVE, by default the first; repeatable.", "[LIVE=]NAME"
     ),
+    interleave_fraction: float = option("Fraction of the requests to interleave.", "F", min=0, max=1, default=1.0),
 ) -> None:
     """Answer requests to rank, score and explain documents, over HTTP.
 
@@ -85,6 +86,7 @@ def serve(
     first = sources[0].name if sources else ""
     pairs = (_pairs(shadow, "--shadow", first), _pairs(interleave, "--interleave", first))
     options = service.settings() | {"shadows": pairs[0], "interleaved": pairs[1]}
+    options["interleave_fraction"] = interleave_fraction
     run(Settings(sources, index=index, searcher=searcher, candidates=candidates, **options))
 
 

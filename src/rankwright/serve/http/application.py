@@ -76,14 +76,15 @@ SEARCH = (messages.SearchRequest, messages.SearchResponse)
 INFER = (v2.InferRequest, v2.InferResponse)
 INVOKE = (mlflow.Invocation, mlflow.Predictions)
 MODEL, VERSION = "/v2/models/{model}", "/v2/models/{model}/versions/{version}"
-AFTER_RANK = {"parameters": ("model", "version", "top"), "takes_matrix": True}
+AFTER_RANK = {"parameters": ("model", "version", "top", "interleave"), "takes_matrix": True}
+AFTER_EXPLAIN = {"parameters": ("model", "version", "top"), "takes_matrix": True}
 AFTER_SCORE = {"parameters": ("model", "version"), "takes_matrix": True}
 WORDS = ("q", "n", "snippets", "model", "version")
 IS_ALIVE, IS_READY = "Whether the service is alive", "Whether it takes requests"
 ROUTES = (
     _post("/rank", rank.rank, RANK, RANKING, "Rank documents, best first", gives_matrix=True, **AFTER_RANK),
     _post("/score", rank.score, SCORE, RANKING, "Score documents, in order", gives_matrix=True, **AFTER_SCORE),
-    _post("/explain", rank.explain, EXPLAIN, RANKING, "Explain scores by features", **AFTER_RANK),
+    _post("/explain", rank.explain, EXPLAIN, RANKING, "Explain scores by features", **AFTER_EXPLAIN),
     _get("/models", health.models, messages.ModelsResponse, RANKING, "The models in service"),
     _post("/clicks", rank.clicks, CLICKS, INTERLEAVING, "Report the clicks on an impression"),
     _get("/interleaving", rank.standings, messages.CreditsResponse, INTERLEAVING, "The credits so far"),

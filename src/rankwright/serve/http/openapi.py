@@ -38,6 +38,7 @@ MEANINGS: dict[str, tuple[str, dict[str, Any]]] = {
     "model": ("Name of a model; by default the first one.", {**TEXT, "minLength": 1}),
     "version": ("Its version; by default the last one.", {**TEXT, "minLength": 1}),
     "top": ("Number of documents to return, or of features per document.", {"type": "integer", "minimum": 1}),
+    "interleave": ("false for the model's own ranking where two are interleaved.", {"type": "boolean"}),
     "q": ("The query in words.", {**TEXT, "minLength": 1, "maxLength": 10_000}),
     "n": ("Number of results.", {"type": "integer", "minimum": 1, "maximum": 1000}),
     "snippets": ("Whether to return parts of the texts.", {"type": "boolean"}),

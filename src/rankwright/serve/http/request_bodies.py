@@ -16,7 +16,7 @@ from rankwright.base.errors import InputError
 from rankwright.data.alignment import columns_by_name
 from rankwright.data.readers.frames import text_of
 from rankwright.serve.http.exchange import JSON, Decoder, RefusalError
-from rankwright.serve.models.loaded_models import in_model_order, require_names
+from rankwright.serve.models.loaded_models import for_other_model, in_model_order, new_columns, require_names
 from rankwright.serve.protocols import npy
 from rankwright.serve.protocols.messages import AfterAddress, ExplainRequest, RankRequest, ScoreRequest
 
@@ -33,18 +33,28 @@ if TYPE_CHECKING:
 
 R = TypeVar("R", bound=ScoreRequest | RankRequest | ExplainRequest)
 T = TypeVar("T")
-AFTER = ("model", "version", "top")
+AFTER = ("model", "version", "top", "interleave")
 LONG_BODY = 1 << 20  # bytes, decoded in some milliseconds; longer bodies are decoded in a thread
 NO_DOCUMENTS = msgspec.Raw(b"[]")  # for a request whose body is a matrix
 OF_CURL = "application/x-www-form-urlencoded"  # what curl says about the body after -d
 
 
 class Asked(NamedTuple, Generic[R]):
-    """A request with its model and the matrix of its documents."""
+    """A request with its model, its documents as they were sent, and their matrix."""
 
     request: R
     model: ServedModel
+    documents: Floats | Rows
     X: Floats
+
+    def matrix_for(self, other: ServedModel) -> Floats:
+        """Return the matrix for another model, whose new features the request may have."""
+        if not new_columns(self.model, other):
+            return for_other_model(self.X, self.model, other)
+        names = self.request.feature_names
+        if names is None and not (isinstance(self.documents, list) and isinstance(self.documents[0], dict)):
+            names = list(self.model.names)
+        return matrix_of(self.documents, names, other)
 
 
 async def read_json(exchange: Exchange, decode: Decoder[T]) -> T:
@@ -67,7 +77,7 @@ async def read_documents(service: Service, exchange: Exchange, decode: Decoder[R
         model = service.models.get(request.model, request.version)
         X = npy.read_matrix(body)
         service.require_few(len(X))
-        return Asked(request, model, in_model_order(X, None, model))
+        return Asked(request, model, X, in_model_order(X, None, model))
     if len(body) > LONG_BODY:
         given, documents = await service.in_thread(_decoded, service, decode, body)
     else:
@@ -77,7 +87,7 @@ async def read_documents(service: Service, exchange: Exchange, decode: Decoder[R
     service.require_few(len(documents))
     X = matrix_of(documents, request.feature_names, model)
     _require_ids(request, len(X))
-    return Asked(request, model, X)
+    return Asked(request, model, documents, X)
 
 
 def _decoded(service: Service, decode: Decoder[R], body: bytes) -> tuple[R, Floats | Rows]:
@@ -233,7 +243,7 @@ class _Records:
 
 
 def _category_text(value: float | str | None, category: Category) -> str | None:
-    """Return a category as text, as in training: there true is "True" from a data frame, "true" from many files."""
+    """Return a category as text, as in training; true is "True" in a data frame and "true" in many files."""
     if isinstance(value, bool) and str(value) not in category.values:
         return str(value).lower()
     return None if value is None else text_of(value)

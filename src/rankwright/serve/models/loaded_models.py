@@ -200,6 +200,11 @@ def in_model_order(X: Floats, names: Sequence[str] | None, model: ServedModel) -
     return np.ascontiguousarray(X[:, [position[name] for name in model.scorer.feature_names]])
 
 
+def new_columns(model: ServedModel, other: ServedModel) -> list[str]:
+    """Return the named columns that another model has in addition; none if one of the two has no names."""
+    return [name for name in other.columns if name not in model.columns] if model.columns else []
+
+
 def for_other_model(X: Floats, model: ServedModel, other: ServedModel) -> Floats:
     """Return a matrix for one model as the matrix for another, whose categories may have other values."""
     if not model.scorer.categories and not other.scorer.categories:

@@ -3,34 +3,34 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from rankwright.base.errors import InputError
 from rankwright.serve.http import prometheus
 from rankwright.serve.http.logs import log
-from rankwright.serve.models.loaded_models import for_other_model, order_of
+from rankwright.serve.models.loaded_models import order_of
 
 if TYPE_CHECKING:
-    from rankwright.base.arrays import Doubles, Floats
+    from rankwright.base.arrays import Doubles
+    from rankwright.serve.http.request_bodies import Asked
     from rankwright.serve.models.loaded_models import ServedModel
 
 DEPTH = 10
 
 
-def compare_with_shadow(
-    request_id: str, live: ServedModel, shadow: ServedModel, X: Floats, scores: Doubles
-) -> None:
+def compare_with_shadow(request_id: str, asked: Asked[Any], shadow: ServedModel, scores: Doubles) -> None:
     """Score the documents of an answered request with a shadow model, and log how the two rankings differ."""
-    names = (live.source.reference, shadow.source.reference)
+    names = (asked.model.source.reference, shadow.source.reference)
     start = time.perf_counter()
     try:
-        other = shadow.scores(for_other_model(X, live, shadow))
+        other = shadow.scores(asked.matrix_for(shadow))
     except Exception as error:  # the request has been answered
-        problem = str(error) if isinstance(error, InputError) else type(error).__name__
-        prometheus.shadow_requests.labels(*names, "failed").inc()
-        log("shadow", level="warning", request=request_id, live=names[0], shadow=names[1], problem=problem)
+        skipped = isinstance(error, InputError)  # such as without a new feature of the shadow
+        level, problem = ("info", str(error)) if skipped else ("warning", type(error).__name__)
+        prometheus.shadow_requests.labels(*names, "skipped" if skipped else "failed").inc()
+        log("shadow", level=level, request=request_id, live=names[0], shadow=names[1], problem=problem)
         return
     seconds = time.perf_counter() - start
     ours, theirs = order_of(scores), order_of(other)

@@ -48,6 +48,9 @@ class RankRequest(Struct, forbid_unknown_fields=True):
     model: ModelName = None
     version: Version = None
     top: Annotated[Positive | None, Meta(description="Return only so many documents, the best ones.")] = None
+    interleave: Annotated[
+        bool | None, Meta(description="false for the model's own ranking where two models are interleaved.")
+    ] = None
 
 
 class ExplainRequest(Struct, forbid_unknown_fields=True):
@@ -168,6 +171,7 @@ class AfterAddress(Struct):
     model: Name | UnsetType = UNSET
     version: Name | UnsetType = UNSET
     top: Positive | UnsetType = UNSET
+    interleave: bool | UnsetType = UNSET
     q: str | UnsetType = UNSET
     n: Positive | UnsetType = UNSET
     snippets: bool | UnsetType = UNSET

@@ -11,9 +11,9 @@ from msgspec import UNSET
 from rankwright.serve.http import prometheus
 from rankwright.serve.http.exchange import Decoder, Response
 from rankwright.serve.http.logs import log
-from rankwright.serve.http.request_bodies import Asked, read_documents, read_json
+from rankwright.serve.http.request_bodies import read_documents, read_json
 from rankwright.serve.models.interleaving import flip, team_draft
-from rankwright.serve.models.loaded_models import for_other_model, order_of
+from rankwright.serve.models.loaded_models import order_of
 from rankwright.serve.models.shadow_models import compare_with_shadow
 from rankwright.serve.protocols import npy
 from rankwright.serve.protocols.messages import (
@@ -35,8 +35,9 @@ from rankwright.serve.protocols.messages import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from rankwright.base.arrays import Doubles, Floats
+    from rankwright.base.arrays import Doubles
     from rankwright.serve.http.exchange import Exchange
+    from rankwright.serve.http.request_bodies import Asked
     from rankwright.serve.models.loaded_models import ServedModel
     from rankwright.serve.service import Service
 
@@ -51,9 +52,10 @@ LARGEST_EXACT = 1_000  # wins; for more, the normal approximation has the same t
 
 async def score(service: Service, exchange: Exchange) -> Response:
     """Return one score per document, in the order of the request."""
-    request, model, X = await read_documents(service, exchange, _score_request)
-    scores = await service.scores(exchange, model, X)
-    afterwards = _shadowing(service, exchange, model, X, scores)
+    asked = await read_documents(service, exchange, _score_request)
+    request, model = asked.request, asked.model
+    scores = await service.scores(exchange, model, asked.X)
+    afterwards = _shadowing(service, exchange, asked, scores)
     if exchange.accepts(npy.MEDIA_TYPE):
         return _array(scores, model, afterwards)
     ids = UNSET if request.ids is None else request.ids
@@ -62,12 +64,13 @@ async def score(service: Service, exchange: Exchange) -> Response:
 
 async def rank(service: Service, exchange: Exchange) -> Response:
     """Return the documents, best first."""
-    request, model, X = await read_documents(service, exchange, _rank_request)
-    scores = await service.scores(exchange, model, X)
-    afterwards = _shadowing(service, exchange, model, X, scores)
-    rival = service.rival(model)
+    asked = await read_documents(service, exchange, _rank_request)
+    request, model = asked.request, asked.model
+    scores = await service.scores(exchange, model, asked.X)
+    afterwards = _shadowing(service, exchange, asked, scores)
+    rival = None if request.interleave is False else service.rival(model)
     if rival is not None:
-        answer = await _interleaved(service, exchange, Asked(request, model, X), rival, scores)
+        answer = await _interleaved(service, exchange, asked, rival, scores)
         return Response.json(answer, afterwards=afterwards)
     order = order_of(scores)[: _count(request.top)]
     if exchange.accepts(npy.MEDIA_TYPE):
@@ -78,9 +81,9 @@ async def rank(service: Service, exchange: Exchange) -> Response:
 
 async def explain(service: Service, exchange: Exchange) -> Response:
     """Return the contributions of features to the score of each document."""
-    request, model, X = await read_documents(service, exchange, _explain_request)
-    exchange.model, exchange.n_documents = model.source.reference, len(X)
-    return await service.in_thread(_explained, Asked(request, model, X))
+    asked = await read_documents(service, exchange, _explain_request)
+    exchange.model, exchange.n_documents = asked.model.source.reference, len(asked.X)
+    return await service.in_thread(_explained, asked)
 
 
 async def clicks(service: Service, exchange: Exchange) -> Response:
@@ -151,8 +154,8 @@ async def _interleaved(
     service: Service, exchange: Exchange, asked: Asked[RankRequest], rival: ServedModel, scores: Doubles
 ) -> RankResponse:
     """Return the interleaved ranking of two models."""
-    request, model, X = asked
-    others = await service.scores(exchange, rival, for_other_model(X, model, rival))
+    request, model = asked.request, asked.model
+    others = await service.scores(exchange, rival, asked.matrix_for(rival))
     exchange.model = model.source.reference
     draft = team_draft(order_of(scores), order_of(others), flip)
     top = _count(request.top)
@@ -164,20 +167,21 @@ async def _interleaved(
 
 
 def _shadowing(
-    service: Service, exchange: Exchange, model: ServedModel, X: Floats, scores: Doubles
+    service: Service, exchange: Exchange, asked: Asked[Any], scores: Doubles
 ) -> Callable[[], None] | None:
     """Return the comparison with the shadow, to be made after the answer; None without a shadow."""
-    shadow = service.shadow(model)
+    shadow = service.shadow(asked.model)
     if shadow is None:
         return None
     if service.is_behind:
-        prometheus.shadow_requests.labels(model.source.reference, shadow.source.reference, "left out").inc()
+        names = (asked.model.source.reference, shadow.source.reference)
+        prometheus.shadow_requests.labels(*names, "left out").inc()
         return None
-    return lambda: compare_with_shadow(exchange.id, model, shadow, X, scores)
+    return lambda: compare_with_shadow(exchange.id, asked, shadow, scores)
 
 
 def _explained(asked: Asked[ExplainRequest]) -> Response:
-    request, model, X = asked
+    request, model, _, X = asked
     parts = model.contributions(X)
     top = _count(request.top) or MOST_IMPORTANT
     explanations = [
