@@ -39,6 +39,8 @@ from .ensembling.mixtures import mix_exponentially as mix_exponentially
 from .ensembling.mixtures import mix_standardised as mix_standardised
 from .evaluation.compare import SystemComparison as SystemComparison
 from .evaluation.compare import compare as compare
+from .evaluation.drift import Drift as Drift
+from .evaluation.drift import drift as drift
 from .evaluation.evaluate import evaluate as evaluate
 from .evaluation.report import Report as Report
 from .evaluation.rounds import evaluate_rounds as evaluate_rounds

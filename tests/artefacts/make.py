@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 
 from rankwright.data.categories import Category
+from rankwright.data.feature_ranges import FeatureRanges
 from rankwright.data.query_features import QueryFeature
 from rankwright.models import (
     Calibrated,
@@ -96,7 +97,9 @@ def models() -> dict[str, Scorer]:
     }
     named = {name: one.described(feature_names=NAMES, about={"made_as": one.kind}) for name, one in made.items()}
     columns = ("colour=red", "colour=blue", "brand")
-    return named | {"categories": named["trees"].described(feature_names=columns, categories=CATEGORIES)}
+    categories = named["trees"].described(feature_names=columns, categories=CATEGORIES)
+    ranges = FeatureRanges(np.float32([0, -1, 0.5]), np.float32([1, -1, 7]), np.array([0, 1 / 3, 0.5]))
+    return named | {"categories": categories, "ranges": categories.described(ranges=ranges)}
 
 
 def calibrations() -> Scorer:

@@ -18,7 +18,7 @@ FEATURES = [path for path in ARTEFACTS if not path.stem.startswith(TEXTS)]
 def test_every_kind_has_an_artefact():
     names = ("feature", "linear", "combination", "trees", "query_features", "query_features_alone", "network")
     names += ("expected_relevance", "correction", "calibrated", *TEXTS)
-    assert {f"{name}-1" for name in names} | {"categories-2"} <= {path.stem for path in ARTEFACTS}
+    assert {f"{name}-1" for name in names} | {"categories-2", "ranges-3"} <= {path.stem for path in ARTEFACTS}
 
 
 @pytest.mark.filterwarnings("ignore:The model was not trained on these values")
@@ -38,6 +38,7 @@ def test_an_old_model_loads_and_scores_as_it_did(path):
     assert scores == (
         pytest.approx(expected["scores"], rel=1e-12) if scorer.kind == "calibrated" else expected["scores"]
     )
+    assert (scorer.ranges is None) == (path.stem != "ranges-3")
     if "frame" in expected:  # columns of categories as text
         assert scorer.predict(pd.DataFrame(expected["frame"])).tolist() == expected["frame_scores"]
 

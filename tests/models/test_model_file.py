@@ -1,3 +1,4 @@
+import json
 import os
 import stat
 from types import SimpleNamespace
@@ -10,8 +11,18 @@ from models.examples import X_EXAMPLE, example, features, scorers
 from rankwright.base.errors import InputError
 from rankwright.base.files import write_whole
 from rankwright.data.categories import Category
+from rankwright.data.feature_ranges import FeatureRanges
 from rankwright.models import Combination, FeatureScorer, load, save
-from rankwright.models.model_file import FORMAT_VERSION, MAGIC, VERSION, decode, encode, sealed
+from rankwright.models.model_file import (
+    FORMAT_VERSION,
+    HEADER_START,
+    MAGIC,
+    SIZES,
+    VERSION,
+    decode,
+    encode,
+    sealed,
+)
 
 
 @pytest.fixture
@@ -48,6 +59,52 @@ def test_only_a_model_with_categories_needs_version_2(path):
     assert loaded.categories == (category,)
     assert encode(loaded) == content
     assert loaded.bare().categories == ()
+
+
+def ranges_of(missing=(0.0, 0.25, 1.0)):
+    low, high = np.array([-1, 0, np.inf], np.float32), np.array([2, np.inf, -np.inf], np.float32)
+    return FeatureRanges(low, high, np.array(missing))
+
+
+def test_the_ranges_of_training_come_back_and_need_version_3():
+    content = encode(example().described(ranges=ranges_of()))
+    assert version_of(content) == FORMAT_VERSION == 3
+    loaded = decode(content, "model.rw")
+    for name in ("minimum", "maximum", "missing"):
+        np.testing.assert_array_equal(getattr(loaded.ranges, name), getattr(ranges_of(), name))
+    assert encode(loaded) == content
+    assert loaded.predict(X_EXAMPLE).tolist() == example().predict(X_EXAMPLE).tolist()
+    assert loaded.bare().ranges is None
+    assert decode(encode(example()), "model.rw").ranges is None
+
+
+@pytest.mark.parametrize(
+    ("damage", "sentence"),
+    [
+        (lambda parts: parts | {"ranges": {}}, "must be an object of minimum, maximum, missing"),
+        (lambda parts: parts | {"ranges": None}, "bytes belong to no array"),
+        (lambda parts: parts | {"ranges": parts["ranges"] | {"missing": ["float64", [2]]}}, "one per feature"),
+        (lambda parts: parts | {"ranges": parts["ranges"] | {"missing": ["float64", [4]]}}, "cut short"),
+    ],
+)
+def test_damaged_ranges_are_refused(damage, sentence):
+    content = encode(example().described(ranges=ranges_of()))
+    size = SIZES.unpack_from(content, len(MAGIC) + VERSION.size)[1]
+    end = HEADER_START + size
+    header = json.dumps(damage(json.loads(content[HEADER_START:end]))).encode()
+    with pytest.raises(InputError, match=sentence):
+        decode(sealed(header, content[end:-32]), "model.rw")
+
+
+@pytest.mark.parametrize("missing", [(0.0, 0.5, 1.5), (0.0, 0.5, np.nan), (0.0, -0.5, 1.0)])
+def test_missing_rates_are_fractions(missing):
+    with pytest.raises(InputError, match="missing rates from 0 to 1"):
+        ranges_of(missing)
+
+
+def test_ranges_have_one_value_per_feature():
+    with pytest.raises(InputError, match="ranges of 3 features, and 2 features"):
+        FeatureScorer(1, -1, n_features=2, missing=0.0).described(ranges=ranges_of())
 
 
 def test_a_fitted_ranker_is_saved_by_its_model(path):

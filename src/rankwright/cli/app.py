@@ -54,7 +54,12 @@ OTHER_NAMES = {
 
 
 # Verbs that are not called as their modules and functions are.
-FUNCTIONS = {"rank": "predict.rank", "import": "import_model.import_model", "text-demo": "text_demo.text_demo"}
+FUNCTIONS = {
+    "rank": "predict.rank",
+    "drift": "predict.drift",
+    "import": "import_model.import_model",
+    "text-demo": "text_demo.text_demo",
+}
 
 
 class Verbs(VerbGroup):
@@ -65,7 +70,7 @@ class Verbs(VerbGroup):
         "Train and evaluate": (
             *("auto", "train", "tune", "evaluate", "compare", "crossval", "combine", "reproduce", "analyse"),
         ),
-        "Apply a model": ("predict", "rank", "serve", "info", "import", "export"),
+        "Apply a model": ("predict", "rank", "serve", "drift", "info", "import", "export"),
         "Search text": ("index", "search", "features"),
     }
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
 
-from rankwright.base.arrays import checked_features, sealed
+from rankwright.base.arrays import checked_features, feature_names_of, sealed
 from rankwright.base.errors import InputError
 from rankwright.base.wording import brief_list, closest
 from rankwright.data.categories import source_columns
@@ -66,6 +66,13 @@ def columns_by_name(columns: NamedColumns, model: HasFeatures) -> Floats:
     return _by_name(model, model.feature_names, columns)
 
 
+def named_columns(data: Any) -> _EncodedTable | _RawTable | None:
+    """Return the columns of documents, a data frame or an Arrow table; None if they have no names."""
+    if isinstance(data, Documents):
+        return None if data.feature_names is None else _EncodedTable(data)
+    return None if feature_names_of(data) is None else _RawTable(data)
+
+
 def require_same_number(expected: int, given: int) -> None:
     """Refuse another number of features than the model's."""
     if given != expected:
@@ -95,8 +102,11 @@ class _RawTable:
     def numbers(self, name: str) -> NDArray[Any]:
         return self._columns[name].numbers()
 
+    def texts(self, category: Category) -> list[str | None]:
+        return self._columns[category.name].texts()
+
     def codes(self, category: Category) -> Integers:
-        texts = self._columns[category.name].texts()
+        texts = self.texts(category)
         _warn_of_new_values(category, {text for text in texts if text is not None})
         return category.codes(texts)
 
@@ -117,20 +127,28 @@ class _EncodedTable:
         return self._X[:, self._column[name]]
 
     def codes(self, category: Category) -> Integers:
+        own, codes = self._own_codes(category)
+        _warn_of_new_values(category, {own.values[code] for code in np.unique(codes[codes >= 0])})
+        return own.recoded(codes, category)
+
+    def texts(self, category: Category) -> list[str | None]:
+        own, codes = self._own_codes(category)
+        values = (*own.values, None)  # code -1 is missing
+        return [values[code] for code in codes.tolist()]
+
+    def _own_codes(self, category: Category) -> tuple[Category, Integers]:
         if category.name not in self._categories:
             raise InputError(
                 f"{category.name!r} holds categories in the model, but numbers in the data; "
                 "name it in categorical when you read the data."
             )
         own = self._categories[category.name]
-        codes = own.decoded(self._X[:, [self._column[name] for name in own.columns]])
-        _warn_of_new_values(category, {own.values[code] for code in np.unique(codes[codes >= 0])})
-        return own.recoded(codes, category)
+        return own, own.decoded(self._X[:, [self._column[name] for name in own.columns]])
 
 
 def _by_name(model: HasFeatures, names: tuple[str, ...], table: NamedColumns) -> Floats:
     needed = source_columns(names, model.categories)
-    _require_columns(needed, table.columns)
+    require_columns(needed, table.columns)
     made: dict[str, Floats] = {}
     for category in model.categories:
         made |= dict(zip(category.columns, category.encoded(table.codes(category)).T, strict=True))
@@ -149,7 +167,7 @@ def _warn_of_new_values(category: Category, values: set[str]) -> None:
         warnings.warn(f"{known}, which count as missing: {brief_list(new)}.", stacklevel=2)
 
 
-def _require_columns(needed: Sequence[str], given: Sequence[str]) -> None:
+def require_columns(needed: Sequence[str], given: Sequence[str]) -> None:
     """Refuse a table without a column that the model needs; warn of columns that it does not use."""
     known, there = set(needed), set(given)
     absent = [name for name in needed if name not in there]

@@ -112,7 +112,8 @@ def best_mixture(mixtures: Sequence[Mixture[M]]) -> Mixture[M]:
 
 def within_query(scorer: Scorer) -> StandardisedScorer:
     """Return the scorer with its scores standardised within each query, which puts all scorers on one scale."""
-    return StandardisedScorer(scorer).described(feature_names=scorer.feature_names, categories=scorer.categories)
+    names, categories, ranges = scorer.feature_names, scorer.categories, scorer.ranges
+    return StandardisedScorer(scorer).described(feature_names=names, categories=categories, ranges=ranges)
 
 
 def mix_exponentially(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple, Self
 import numpy as np
 
 from rankwright.base.errors import InputError
+from rankwright.data.feature_ranges import FeatureRanges
 from rankwright.data.query_features import standardised
 from rankwright.models.linear import LinearScorer
 from rankwright.models.nested_scorers import WrappingScorer, checked_part
@@ -47,6 +48,8 @@ class Combination(Scorer):
         self._set("n_features", members[0].n_features)
         self._set("feature_names", named[0].feature_names if named else None)
         self._set("categories", named[0].categories if named else ())
+        if self.ranges is None:
+            self._set("ranges", FeatureRanges.joined([each.ranges for each in members if each.ranges is not None]))
         self._set("members", tuple(checked_part(member) for member in members))
         super().__post_init__()
 

@@ -4,12 +4,13 @@ A file holds, in this order and with all numbers little-endian:
 
 - the magic bytes and the format version (uint32);
 - the size of the whole file and of the header (uint64 each);
-- the header, JSON in UTF-8: feature names, categories if there are any, facts, and the scorer as a tree of kinds,
-  fields and arrays;
+- the header, JSON in UTF-8: feature names, categories and the ranges of features in training if there are any,
+  facts, and the scorer as a tree of kinds, fields and arrays;
 - the bytes of the arrays without gaps, in the order in which the header mentions them;
 - the SHA-256 of everything before it.
 
-Version 2 brought categories. A model without them is written as version 1, which older readers know.
+Version 2 brought categories, version 3 ranges. A model without them is written as version 1 or 2, which older
+readers know.
 
 Every byte belongs to one array only, so loading takes at most a few times the size of the file. What a file can
 claim without holding it is bounded too: the depth of scorers here, the number of features and
@@ -22,7 +23,7 @@ import hashlib
 import json
 import math
 import struct
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -31,18 +32,19 @@ import numpy as np
 from rankwright.base.errors import InputError
 from rankwright.base.files import write_whole
 from rankwright.data.categories import Category
+from rankwright.data.feature_ranges import FeatureRanges
 from rankwright.models.scorer import Scorer, scorer_class, scorer_of
 from rankwright.models.serialisation import State, shown
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from numpy.typing import NDArray
 
     from rankwright.models.scorer import Fitted
 
-FORMAT_VERSION = 2
+FORMAT_VERSION = 3
 MAGIC = b"\x89rankwright\r\n\x1a\n"  # as in PNG: a conversion of line ends breaks it
 VERSION = struct.Struct("<I")
 SIZES = struct.Struct("<QQ")
@@ -103,10 +105,14 @@ def encode(scorer: Scorer) -> bytes:
     }
     if scorer.categories:
         description["categories"] = [asdict(category) for category in scorer.categories]
+    if scorer.ranges is not None:
+        description["ranges"] = _specs(vars(scorer.ranges))
     header = json.dumps(description, allow_nan=False, separators=(",", ":")).encode()
     if len(header) > MAX_HEADER_SIZE:
         raise InputError(f"The model's description takes {len(header)} bytes, more than {MAX_HEADER_SIZE}.")
-    return sealed(header, b"".join(map(_bytes_of, _arrays_of(scorer))), version=2 if scorer.categories else 1)
+    arrays = [*_arrays_of(scorer), *({} if scorer.ranges is None else vars(scorer.ranges)).values()]
+    version = FORMAT_VERSION if scorer.ranges is not None else 2 if scorer.categories else 1
+    return sealed(header, b"".join(map(_bytes_of, arrays)), version)
 
 
 def sealed(header: bytes, payload: bytes, version: int = FORMAT_VERSION) -> bytes:
@@ -130,9 +136,13 @@ def _node_of(scorer: Scorer) -> dict[str, Any]:
     return {
         "kind": scorer.kind,
         "fields": state.fields,
-        "arrays": {name: [array.dtype.name, array.shape] for name, array in state.arrays.items()},
+        "arrays": _specs(state.arrays),
         "scorers": {name: _node_of(child) for name, child in state.children.items()},
     }
+
+
+def _specs(arrays: Mapping[str, NDArray[Any]]) -> dict[str, Any]:
+    return {name: [array.dtype.name, array.shape] for name, array in arrays.items()}
 
 
 def _arrays_of(scorer: Scorer) -> Iterator[NDArray[Any]]:
@@ -186,14 +196,21 @@ def _parsed(header: bytes) -> Any:
 
 
 def _described_scorer(header: Any, payload: _Payload) -> Scorer:
-    header = {"categories": [], **header} if isinstance(header, dict) else header
-    names, categories, about, node = _parts(header, "feature_names", "categories", "about", "scorer")
+    header = {"categories": [], "ranges": None, **header} if isinstance(header, dict) else header
+    names, categories, about, node, specs = _parts(
+        header, "feature_names", "categories", "about", "scorer", "ranges"
+    )
     if not isinstance(names, list | None) or not isinstance(categories, list) or not isinstance(about, dict):
         raise InputError("its feature names and categories must be lists, its facts an object.")
     scorer = _scorer_from(node, payload, depth=1)
+    ranges = None if specs is None else _ranges_from(specs, payload)
     payload.require_used_up()
     known = [Category(*_parts(category, "name", "values", "one_hot")) for category in categories]
-    return scorer.described(feature_names=names, categories=known, about=about)
+    return scorer.described(feature_names=names, categories=known, about=about, ranges=ranges)
+
+
+def _ranges_from(specs: Any, payload: _Payload) -> FeatureRanges:
+    return FeatureRanges(*map(payload.take, _parts(specs, *(field.name for field in fields(FeatureRanges)))))
 
 
 def _scorer_from(node: Any, payload: _Payload, depth: int) -> Scorer:

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from rankwright.base.arrays import Doubles, Floats, Integers
     from rankwright.data.categories import Category
+    from rankwright.data.feature_ranges import FeatureRanges
     from rankwright.models.serialisation import JSON
 
 MOST_SHOWN = 300  # of a fact on a card; a file may claim anything
@@ -49,6 +50,8 @@ class Scorer(ABC):
         How features are made from columns of categories.
     about
         Facts saved with the model (the ranker, its parameters, the metric ...) as plain JSON.
+    ranges
+        The range of each feature in the training documents, for `drift`; None if they are not known.
 
     Examples
     --------
@@ -65,6 +68,7 @@ class Scorer(ABC):
     feature_names: tuple[str, ...] | None = field(default=None, kw_only=True)
     categories: tuple[Category, ...] = field(default=(), kw_only=True)
     about: Mapping[str, JSON] = field(default_factory=dict, kw_only=True)
+    ranges: FeatureRanges | None = field(default=None, kw_only=True)
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
@@ -81,6 +85,8 @@ class Scorer(ABC):
             self._set("feature_names", checked_feature_names(self.feature_names, self.n_features))
         if self.categories:
             self._set("categories", checked_categories(self.categories, self.feature_names))
+        if self.ranges is not None and len(self.ranges) != self.n_features:
+            raise InputError(f"There are ranges of {len(self.ranges)} features, and {self.n_features} features.")
 
     def _set(self, name: str, value: Any) -> None:
         object.__setattr__(self, name, value)
@@ -219,23 +225,26 @@ class Scorer(ABC):
         feature_names: Sequence[str] | None = None,
         categories: Sequence[Category] | None = None,
         about: Mapping[str, JSON] | None = None,
+        ranges: FeatureRanges | None = None,
     ) -> Self:
-        """Return a copy with these feature names, categories and facts; None keeps the present ones."""
-        names = self.feature_names if feature_names is None else tuple(feature_names)
-        known = self.categories if categories is None else tuple(categories)
-        return self._with(names, known, self.about if about is None else about)
+        """Return a copy with these feature names, categories, facts and ranges; None keeps the present ones."""
+        return self._with(
+            feature_names=self.feature_names if feature_names is None else tuple(feature_names),
+            categories=self.categories if categories is None else tuple(categories),
+            about=self.about if about is None else about,
+            ranges=self.ranges if ranges is None else ranges,
+        )
 
     def bare(self) -> Self:
-        """Return this scorer without feature names, categories and facts, as another scorer contains it."""
-        return self._with(None, (), {}) if self.feature_names or self.about else self
+        """Return this scorer without names, categories, facts and ranges, as another scorer contains it."""
+        if self.feature_names or self.about or self.ranges:
+            return self._with(feature_names=None, categories=(), about={}, ranges=None)
+        return self
 
-    def _with(
-        self, names: tuple[str, ...] | None, categories: tuple[Category, ...], about: Mapping[str, JSON]
-    ) -> Self:
+    def _with(self, **description: Any) -> Self:
         scorer = copy.copy(self)
-        scorer._set("feature_names", names)
-        scorer._set("categories", categories)
-        scorer._set("about", about)
+        for name, value in description.items():
+            scorer._set(name, value)
         Scorer.__post_init__(scorer)  # only these have changed
         return scorer
 

@@ -18,6 +18,7 @@ from rankwright.serve.http.logs import log
 from rankwright.serve.http.tokens import Tokens
 from rankwright.serve.models.interleaving import Impressions
 from rankwright.serve.models.loaded_models import LoadedModels, for_other_model, new_columns
+from rankwright.serve.models.monitoring import FeatureMonitor
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -49,6 +50,9 @@ class Service:
         self.search = _search(settings, self.models)
         self.tokens = None if settings.tokens is None else Tokens(settings.tokens)
         self.impressions = Impressions(settings.workers)
+        self.monitor = FeatureMonitor()
+        for model in self.models:
+            self.monitor.show_training(model)
         self.is_draining = False
         self._threads = ThreadPoolExecutor(min(available_threads(), MOST_THREADS), "work")
         self._background = ThreadPoolExecutor(1, "background")
@@ -88,6 +92,7 @@ class Service:
         else:
             scores = model.scores(X)
         prometheus.documents_by(model.source.name, model.source.version).inc(len(X))
+        self.monitor.count(model, X)
         return scores
 
     async def in_thread(self, function: Callable[..., T], *arguments: Any) -> T:

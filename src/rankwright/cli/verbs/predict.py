@@ -1,4 +1,4 @@
-"""`rankwright predict` and `rankwright rank`: scores and ranked lists."""
+"""`rankwright predict`, `rank` and `drift`: scores, ranked lists, and whether documents are as in training."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from rankwright.base.errors import InputError
 from rankwright.base.wording import brief_list, counted
 from rankwright.cli.options.data_files import FORMATS, ReadOptions, read_documents, read_documents_with_labels
 from rankwright.cli.options.option_groups import REQUIRED, argument, option
-from rankwright.cli.options.shared_options import JOBS, PLAIN_JSON, checked_output
-from rankwright.cli.output.console import note, show_text, write_text
+from rankwright.cli.options.shared_options import JOBS, JSON, PLAIN_JSON, checked_output
+from rankwright.cli.output.console import note, show, show_text, write_text
 
 if TYPE_CHECKING:
     from rankwright.data.dataset import Documents
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 MODEL = argument("Model file.", "MODEL", default=REQUIRED)
 SCORED_DATA = option(f"Documents to score, with or without labels ({FORMATS}).", "FILE", default=REQUIRED)
+
+DRIFT_DATA = option(f"Documents to compare, with or without labels ({FORMATS}).", "FILE", default=REQUIRED)
 
 
 def predict(
@@ -93,6 +95,17 @@ def rank(
     run = Run.of(documents.qid, documents.document_names, scores, tag=tag)
     _write(_json(run_lists(run)) if json else format_run(run), out, f"{len(scores):,} ranked documents")
     _note_rows_without_id(documents)
+
+
+def drift(*, model: Path = MODEL, data: Path = DRIFT_DATA, reading: ReadOptions, json: bool = JSON) -> None:
+    """Compare the features of documents with those that a model was trained on.
+
+    Example:
+
+        rankwright drift model.rw --data today.parquet
+    """
+    scorer = rw.load(model)
+    show(rw.drift(scorer, read_documents(data, reading, [scorer])), json=json)
 
 
 def _note_rows_without_id(documents: Documents) -> None:

@@ -35,6 +35,7 @@ async def ready(service: Service, exchange: Exchange) -> Response:
 async def metrics(service: Service, exchange: Exchange) -> Response:
     """Return the metrics for Prometheus."""
     exchange.query()
+    service.monitor.flush()
     return Response(await service.in_thread(prometheus.exposition), media_type=METRICS_TYPE)
 
 

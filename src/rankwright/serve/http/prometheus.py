@@ -34,10 +34,23 @@ reports = Counter(
 )
 clicks = Counter("rankwright_interleaved_clicks", "Clicks on documents of a model", ["first", "second", "model"])
 
+feature_values = Counter(
+    "rankwright_feature_values",
+    "Values of features in scored documents that are missing, out of the range of training, or unseen levels",
+    ["model", "version", "feature", "kind"],
+)
+training_missing = Gauge(
+    "rankwright_feature_training_missing",
+    "Fraction of the training documents in which a feature was missing",
+    ["model", "version", "feature"],
+    multiprocess_mode="mostrecent",
+)
+
 # By their labels, which take some time to look up for every request.
 requests_by = cache(requests.labels)
 seconds_by = cache(seconds.labels)
 documents_by = cache(documents.labels)
+feature_values_by = cache(feature_values.labels)
 
 
 def exposition() -> bytes:

@@ -17,6 +17,7 @@ from rankwright.data.alignment import columns_by_name
 from rankwright.data.readers.frames import text_of
 from rankwright.serve.http.exchange import JSON, Decoder, RefusalError
 from rankwright.serve.models.loaded_models import for_other_model, in_model_order, new_columns, require_names
+from rankwright.serve.models.monitoring import count_levels
 from rankwright.serve.protocols import npy
 from rankwright.serve.protocols.messages import AfterAddress, ExplainRequest, RankRequest, ScoreRequest
 
@@ -216,15 +217,16 @@ def _of_records(rows: Sequence[Any], names: Sequence[str] | None, model: ServedM
         if not isinstance(row, dict):
             raise InputError(f"Row {number} of features is no object, and the first is; give all in one form.")
     require_names({name: None for row in rows for name in row}, model.columns, model)
-    return columns_by_name(_Records(rows, model.columns), model.scorer)
+    return columns_by_name(_Records(rows, model), model.scorer)
 
 
 class _Records:
     """Objects with named features as the columns of a model; absent features are missing."""
 
-    def __init__(self, rows: Sequence[Record], columns: Sequence[str]) -> None:
+    def __init__(self, rows: Sequence[Record], model: ServedModel) -> None:
         self._rows = rows
-        self.columns = columns
+        self._model = model
+        self.columns = model.columns
 
     def numbers(self, name: str) -> NDArray[Any]:
         values = [row.get(name) for row in self._rows]
@@ -239,7 +241,9 @@ class _Records:
             if isinstance(value, list | dict):
                 raise InputError(f"Feature {category.name!r} of document {number} must be text or a number.")
             texts.append(_category_text(value, category))
-        return category.codes(texts)
+        codes = category.codes(texts)
+        count_levels(self._model, category, texts, codes)
+        return codes
 
 
 def _category_text(value: float | str | None, category: Category) -> str | None:

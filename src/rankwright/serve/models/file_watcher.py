@@ -129,4 +129,5 @@ def _watched_model(service: Service, model: ServedModel) -> Watched:
 
 def _use_model(service: Service, model: Any) -> str:
     service.models.replace(model)
+    service.monitor.show_training(model)
     return str(model.revision)

@@ -54,6 +54,17 @@ class ServedModel:
         """The names of the features; numbers from 1, as in LETOR files, if the model has none."""
         return self.scorer.feature_names or tuple(map(str, range(1, self.scorer.n_features + 1)))
 
+    @cached_property
+    def limits(self) -> tuple[Floats, Floats, NDArray[np.bool_]]:
+        """The range of each feature in training, and which features are not made from categories."""
+        ranges = self.scorer.ranges
+        made = {name for category in self.scorer.categories for name in category.columns}
+        is_number = np.array([name not in made for name in self.names])
+        if ranges is None:
+            whole = np.full(self.scorer.n_features, np.inf, np.float32)
+            return -whole, whole, is_number
+        return ranges.minimum, ranges.maximum, is_number
+
     def scores(self, X: Floats) -> Doubles:
         """Return one score per row; the rows are the documents of one query."""
         return self.scorer.predict(X, self._qid, n_jobs=1)
