@@ -1,3 +1,5 @@
+import numpy as np
+import pandas as pd
 import pytest
 
 import rankwright as rw
@@ -24,3 +26,17 @@ def ranker(folder):
 def asked(folder):
     """A service of one model, which tests only ask."""
     return client(folder / "ranker.rw")
+
+
+@pytest.fixture(scope="session")
+def shop(tmp_path_factory):
+    """A model of a category and a number."""
+    frame = pd.DataFrame({"qid": np.repeat(range(20), 5), "colour": ["red", "blue", "red", None, "blue"] * 20})
+    frame["size"] = np.arange(100.0) / 2
+    frame["label"] = (frame["colour"] == "red").astype(int)
+    model = rw.LambdaMART(rounds=3, max_leaves=4, min_documents=2).fit(
+        rw.from_pandas(frame, categorical=["colour"])
+    )
+    path = tmp_path_factory.mktemp("shop") / "shop.rw"
+    rw.save(model, path)
+    return path

@@ -75,3 +75,15 @@ class Connection:
             writer.close()
             with suppress(ConnectionError):
                 await writer.wait_closed()
+
+
+def ask(port: int, request: bytes) -> Reply:
+    """Send a request over a connection of its own."""
+
+    async def once() -> Reply:
+        connection = Connection(port)
+        reply = await connection.ask(request)
+        await connection.close()
+        return reply
+
+    return asyncio.run(once())

@@ -70,6 +70,10 @@ class Service:
         """Return the model to interleave with in this request, at random if only a fraction is interleaved."""
         return self._other(model, self._rival_of) if random() < self.settings.interleave_fraction else None
 
+    def example_pair(self) -> tuple[str, str]:
+        """Return two models that are interleaved, or made-up names if there are none."""
+        return next(iter(self._rival_of.items()), ("live@1", "new@1"))
+
     def require_few(self, n_documents: int) -> None:
         """Refuse a request with too many documents."""
         limit = self.settings.max_documents

@@ -9,9 +9,12 @@ from hypothesis import strategies as st
 
 from properties import examples
 from serve.asking import X, client
+from serve.http_client import ask, written
+from serve.service_process import serving
 
 pytest.importorskip("uvicorn", reason="rankwright[serve] is not installed")
 from rankwright.serve.http.application import ROUTES
+from rankwright.serve.settings import Pair
 
 schemathesis = pytest.importorskip("schemathesis", reason="schemathesis is not installed")
 jsonschema = pytest.importorskip("jsonschema")
@@ -48,10 +51,7 @@ def test_examples_are_answered_as_described(asked, document):
             path = path.replace(f"{{{parameter['name']}}}", parameter.get("example", ""))
         body = b""
         if "requestBody" in operation:
-            example = operation["requestBody"]["content"]["application/json"].get("example")
-            if example is None:
-                continue
-            body = json.dumps(example).encode()
+            body = json.dumps(operation["requestBody"]["content"]["application/json"]["example"]).encode()
         answer = asked.ask(method, path, body, {"content-type": "application/json"})
         content = operation["responses"]["200"]["content"]
         assert (answer.status, answer.headers["content-type"]) == (200, next(iter(content)))
@@ -59,7 +59,45 @@ def test_examples_are_answered_as_described(asked, document):
             schema = {**content["application/json"]["schema"], "components": document["components"]}
             jsonschema.validate(answer.json, schema)
         tried += 1
-    assert tried == len(ROUTES) - 3  # all but the two of search, and clicks, which need an impression
+    assert tried == len(ROUTES) - 2  # all but the two of search
+
+
+def test_examples_of_the_page_have_names_and_categories_and_can_be_sent(shop, folder, tmp_path):
+    with serving(tmp_path / "log", shop, "--grace", 0) as service:
+        page = ask(service.port, written("GET", "/")).body.decode()
+        described = json.loads(page.partition('id="data">')[2].partition("</script>")[0])
+        examples = {
+            path: methods["post"]["requestBody"]["content"]["application/json"]["example"]
+            for path, methods in described["paths"].items()
+            if "post" in methods
+        }
+        replies = {
+            path: ask(
+                service.port, written("POST", path.format(model="shop", version="1"), json.dumps(body).encode())
+            )
+            for path, body in examples.items()
+        }
+        metrics = ask(service.port, written("GET", "/metrics")).body.decode()
+    assert {path: reply.status for path, reply in replies.items()} == dict.fromkeys(examples, 200)
+    colours = ["blue", "red", "blue"]
+    assert [document["colour"] for document in examples["/rank"]["features"]] == colours
+    assert examples["/invocations"]["dataframe_records"] == examples["/score"]["features"]
+    assert all(0 < document["size"] < 49.5 for document in examples["/score"]["features"])
+    assert 'rankwright_feature_values_total{feature="' not in metrics  # all are as in training
+    scores = replies["/score"].json["scores"]
+    assert replies["/v2/models/{model}/infer"].json["outputs"][0]["data"] == scores
+    assert replies["/invocations"].json["predictions"] == scores
+    assert scores[1] > max(scores[0], scores[2])
+
+
+def test_the_example_of_clicks_is_answered_and_not_counted(folder):
+    models = (folder / "ranker.rw", folder / "other.rw")
+    asked = client(*models, interleaved=(Pair("ranker", "other"),))
+    operation = asked.get("/openapi.json").json["paths"]["/clicks"]["post"]
+    before = asked.get("/interleaving").json
+    answer = asked.post("/clicks", operation["requestBody"]["content"]["application/json"]["example"])
+    assert answer.json == {"clicks": {"ranker@1": 2, "other@1": 0}, "winner": "ranker@1", "counted": False}
+    assert asked.get("/interleaving").json == before
 
 
 @pytest.mark.slow

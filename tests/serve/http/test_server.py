@@ -19,7 +19,7 @@ import pytest
 
 import rankwright as rw
 from serve.asking import X
-from serve.http_client import Connection, LostError, written
+from serve.http_client import Connection, LostError, ask, written
 from serve.service_process import serving
 
 pytest.importorskip("uvicorn", reason="rankwright[serve] is not installed")
@@ -30,16 +30,6 @@ CHUNK = (
     b"POST /score HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n"
     b"transfer-encoding: chunked\r\n\r\n2\r\n{}\r\n"
 )
-
-
-def ask(port, request):
-    async def once():
-        connection = Connection(port)
-        reply = await connection.ask(request)
-        await connection.close()
-        return reply
-
-    return asyncio.run(once())
 
 
 def ask_at_once(port, requests):

@@ -3,33 +3,16 @@
 import json
 
 import numpy as np
-import pandas as pd
 import pytest
 
-import rankwright as rw
 from serve.asking import NPY, client, matrix
-from serve.http.test_server import ask
-from serve.http_client import written
+from serve.http_client import ask, written
 from serve.service_process import serving
 
 pytest.importorskip("uvicorn", reason="rankwright[serve] is not installed")
 from prometheus_client.parser import text_string_to_metric_families
 
 from rankwright.serve.models import monitoring
-
-
-@pytest.fixture(scope="module")
-def shop(tmp_path_factory):
-    frame = pd.DataFrame({"qid": np.repeat(range(20), 5), "colour": ["red", "blue", "red", None, "blue"] * 20})
-    frame["size"] = np.arange(100.0) / 2
-    frame["label"] = (frame["colour"] == "red").astype(int)
-    model = rw.LambdaMART(rounds=3, max_leaves=4, min_documents=2).fit(
-        rw.from_pandas(frame, categorical=["colour"])
-    )
-    path = tmp_path_factory.mktemp("shop") / "shop.rw"
-    rw.save(model, path)
-    return path
-
 
 DOCUMENTS = [
     {"colour": "red", "size": 5},

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import cache
 from importlib.resources import files
+from math import isfinite, isnan
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -11,6 +12,7 @@ import msgspec
 from rankwright.base.version import __version__
 from rankwright.serve.http.exchange import JSON
 from rankwright.serve.http.health import METRICS_TYPE, PAGE_TYPE
+from rankwright.serve.http.request_bodies import matrix_of
 from rankwright.serve.protocols import messages, mlflow, npy, open_inference
 
 if TYPE_CHECKING:
@@ -174,25 +176,24 @@ def _restrict(schemas: dict[str, Any], service: Service) -> None:
         features |= {"minItems": 1, "maxItems": service.settings.max_documents}
 
 
-FEW = 8  # features that are shown by name
-VALUES = (0.5, 2.0, 1.25)
+FRACTIONS = (0.25, 0.5, 0.75)  # of the range of a feature, one per document of an example
 
 
 def example_of(kind: type[Any], service: Service) -> Any:
-    """Return an example that the first model answers; None if it needs the answer to another request."""
+    """Return an example that the first model answers; None if there is no model."""
     if kind is messages.SearchRequest:
         return {"query": "old bridge", "n": 10, "snippets": True}
-    if not len(service.models) or kind is messages.ClickRequest:
+    if kind is messages.ClickRequest:
+        return {"impression": service.impressions.example(*service.example_pair()), "ranks": [1, 3]}
+    if not len(service.models):
         return None
     model = service.models.get()
     if kind is mlflow.Invocation:
-        return {"inputs": _lists(model)}
+        return {"dataframe_records" if model.columns else "inputs": _documents(model)}
     if kind is open_inference.InferRequest:
         return {"inputs": [_tensor(model)]}
-    example: dict[str, Any] = {"features": _documents(model)}
-    if kind is not messages.ScoreRequest:
-        example |= {"ids": ["a", "b", "c"], "top": 3}
-    return example
+    example: dict[str, Any] = {"features": _documents(model), "ids": ["a", "b", "c"]}
+    return example if kind is messages.ScoreRequest else example | {"top": 3}
 
 
 def example_argument(name: str, service: Service) -> str:
@@ -223,16 +224,33 @@ def documents_schema(service: Service) -> dict[str, Any]:
 
 
 def _documents(model: ServedModel) -> list[Any]:
-    if model.columns and len(model.columns) <= FEW:
-        values = {category.name: category.values[0] for category in model.scorer.categories if category.values}
-        return [{name: values.get(name, value) for name in model.columns} for value in VALUES]
-    return _lists(model)
+    """Return three documents with usual values: by name if the model has names, categories as text."""
+    rows = [
+        [_between(*limits, fraction) for limits in zip(*model.limits[:2], strict=True)] for fraction in FRACTIONS
+    ]
+    if not model.columns:
+        return rows
+    levels = {category.name: category.values or (None,) for category in model.scorer.categories}
+    numbers = [dict(zip(model.names, row, strict=True)) for row in rows]
+    return [
+        {
+            name: levels[name][row % len(levels[name])] if name in levels else numbers[row][name]
+            for name in model.columns
+        }
+        for row in range(len(rows))
+    ]
 
 
-def _lists(model: ServedModel) -> list[list[float]]:
-    return [[value] * model.scorer.n_features for value in VALUES]
+def _between(low: float, high: float, fraction: float) -> float:
+    """Return a number in a range; the fraction itself if the range is unknown."""
+    return float(f"{low + fraction * (high - low):.3g}") if isfinite(high - low) else fraction
+
+
+def _lists(model: ServedModel) -> list[list[float | None]]:
+    matrix = matrix_of(_documents(model), None, model)
+    return [[None if isnan(value) else value for value in row] for row in matrix.astype(float).tolist()]
 
 
 def _tensor(model: ServedModel) -> dict[str, Any]:
-    shape = [len(VALUES), model.scorer.n_features]
+    shape = [len(FRACTIONS), model.scorer.n_features]
     return {"name": open_inference.FEATURES, "shape": shape, "datatype": "FP32", "data": _lists(model)}

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 SIGNATURE = 16  # bytes
 REMEMBERED = 1 << 26  # impressions, of which the memory has one bit each
 COUNTER = 8  # bytes
+EXAMPLE = -1  # the number of an impression that was never shown
 FIRST, SECOND = 0, 1
 
 
@@ -100,11 +101,20 @@ class Impressions:
             number = self._count()
             self._memory[:COUNTER] = (number + 1).to_bytes(COUNTER, "little")
             self._is_set(number, set_to=False)
-        content = msgspec.msgpack.encode(Impression(number, first, second, bytes(teams)))
+        return self._signed(Impression(number, first, second, bytes(teams)))
+
+    def example(self, first: str, second: str) -> str:
+        """Return the text of an impression of three documents whose reports are answered and never counted."""
+        return self._signed(Impression(EXAMPLE, first, second, bytes([FIRST, SECOND, FIRST])))
+
+    def _signed(self, impression: Impression) -> str:
+        content = msgspec.msgpack.encode(impression)
         return urlsafe_b64encode(self._signature(content) + content).decode()
 
     def report(self, impression: Impression) -> bool:
         """Remember that an impression was reported; return whether this is the first report."""
+        if impression.number == EXAMPLE:
+            return False
         with self._locked():
             if impression.number < self._count() - self._remembered:
                 raise InputError(f"This impression is too old: {self._remembered:,} followed it.")
