@@ -20,6 +20,7 @@ from rankwright.metrics.catalogue import METRICS
 
 VERBS = [
     "demo",
+    "drift",
     "reproduce",
     "auto",
     "import",

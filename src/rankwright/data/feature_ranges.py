@@ -35,9 +35,9 @@ class FeatureRanges:
     missing: Doubles
 
     def __post_init__(self) -> None:
-        given = [(values.dtype, values.shape) for values in (self.minimum, self.maximum, self.missing)]
+        given = [(values.dtype.name, values.shape) for values in (self.minimum, self.maximum, self.missing)]
         shape = (self.minimum.size,)
-        if given != [(np.float32, shape), (np.float32, shape), (np.float64, shape)]:
+        if given != [("float32", shape), ("float32", shape), ("float64", shape)]:
             raise InputError("The ranges of features must be floats, one per feature.")
         if np.isnan([self.minimum, self.maximum]).any() or not ((self.missing >= 0) & (self.missing <= 1)).all():
             raise InputError("The ranges of features must be numbers, and missing rates from 0 to 1.")
@@ -69,5 +69,7 @@ class FeatureRanges:
 
 def n_missing(X: Floats) -> Integers:
     """Return for each feature in how many documents it is missing."""
-    parts = [np.count_nonzero(np.isnan(X[start : start + ROWS]), axis=0) for start in range(0, len(X), ROWS)]
-    return np.sum(parts, axis=0, dtype=np.int64)
+    counts = np.zeros(X.shape[1], np.int64)
+    for start in range(0, len(X), ROWS):
+        counts += np.count_nonzero(np.isnan(X[start : start + ROWS]), axis=0)
+    return counts

@@ -191,8 +191,8 @@ def _of_numbers(name: str, ranges: FeatureRanges, column: int, values: Floats) -
 
 
 def _of_category(category: Category, missing: float, texts: list[str | None]) -> FeatureDrift:
-    known = {None, *category.values}
-    unseen = Counter(text for text in texts if text not in known)
+    known = set(category.values)
+    unseen = Counter(text for text in texts if text is not None and text not in known)
     n_missing = texts.count(None)
     outside = unseen.total() / len(texts)
     return FeatureDrift(

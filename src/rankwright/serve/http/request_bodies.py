@@ -246,7 +246,7 @@ class _Records:
         return codes
 
 
-def _category_text(value: float | str | None, category: Category) -> str | None:
+def _category_text(value: float | bool | str | None, category: Category) -> str | None:
     """Return a category as text, as in training; true is "True" in a data frame and "true" in many files."""
     if isinstance(value, bool) and str(value) not in category.values:
         return str(value).lower()

@@ -2,28 +2,25 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any
 
 from msgspec import Meta, Struct
 
 from rankwright.base.errors import InputError
 from rankwright.serve.http.exchange import JSON, Decoder, Response
-from rankwright.serve.http.request_bodies import Rows, matrix_of, require_type
+from rankwright.serve.http.request_bodies import Record, Row, Rows, matrix_of, require_type
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rankwright.serve.http.exchange import Exchange
-    from rankwright.serve.http.request_bodies import Record, Row
     from rankwright.serve.service import Service
-
-Cell: TypeAlias = float | bool | str | None
 
 
 class SplitFrame(Struct):
     """A data frame as pandas' `to_dict("split")` has it."""
 
-    data: Annotated[list[list[Cell]], Meta(min_length=1)]
+    data: Annotated[list[Row], Meta(min_length=1)]
     columns: list[str | int] | None = None
     index: list[Any] | None = None
 
@@ -32,9 +29,9 @@ class Invocation(Struct, forbid_unknown_fields=True):
     """Documents of one query, as exactly one of the four."""
 
     dataframe_split: SplitFrame | None = None
-    dataframe_records: list[dict[str, Cell]] | None = None
+    dataframe_records: list[Record] | None = None
     instances: Rows | None = None
-    inputs: Rows | dict[str, list[Cell]] | None = None
+    inputs: Rows | dict[str, Row] | None = None
     params: dict[str, Any] | None = None
 
 
@@ -77,17 +74,17 @@ def _of_split(frame: SplitFrame) -> tuple[Sequence[Row | Record], Sequence[str] 
     has_text = any(isinstance(cell, str) for row in frame.data for cell in row)
     numbered = frame.columns is None or all(isinstance(name, int) for name in frame.columns)
     if numbered:  # a frame that was made from an array
-        return frame.data, None  # type: ignore[return-value]  # text is refused later
+        return frame.data, None  # text is refused later
     names = [str(name) for name in frame.columns or ()]
     if not has_text:
-        return frame.data, names  # type: ignore[return-value]
+        return frame.data, names
     for number, row in enumerate(frame.data):
         if len(row) != len(names):
             raise InputError(f"Row {number} has {len(row)} values, and there are {len(names)} columns.")
     return [dict(zip(names, row, strict=True)) for row in frame.data], None
 
 
-def _of_columns(columns: dict[str, list[Cell]]) -> Sequence[Record]:
+def _of_columns(columns: dict[str, Row]) -> Sequence[Record]:
     """Return documents that are given as one list per feature."""
     sizes = {len(values) for values in columns.values()}
     if len(sizes) > 1:
