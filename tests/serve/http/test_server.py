@@ -335,6 +335,16 @@ def test_several_processes_count_together(folder, tmp_path):
         assert len(service.events("stopped")) == 2
 
 
+def test_hosts_and_the_fraction_of_interleaving_are_options(folder, tmp_path):
+    words = ("--interleave", "other", "--interleave-fraction", 0, "--allow-host", "Shop.example", "--grace", 0)
+    rank = json.dumps({"features": ROWS}).encode()
+    with serving(tmp_path / "log", folder / "ranker.rw", folder / "other.rw", *words) as service:
+        allowed = ask(service.port, written("POST", "/rank", rank, host="shop.example:80"))
+        assert (allowed.status, "impression" in allowed.json) == (200, False)
+        assert ask(service.port, written("POST", "/rank", rank, host="localhost")).status == 200
+        assert ask(service.port, written("POST", "/rank", rank, host="other.example")).status == 421
+
+
 @pytest.mark.slow
 def test_a_process_that_replaces_another_has_the_files_of_now(folder, tmp_path):
     path, tokens = shutil.copy(folder / "ranker.rw", tmp_path / "ranker.rw"), tmp_path / "tokens"
