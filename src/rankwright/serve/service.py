@@ -18,12 +18,12 @@ from rankwright.serve.http.logs import log
 from rankwright.serve.http.tokens import Tokens
 from rankwright.serve.models.interleaving import Impressions
 from rankwright.serve.models.loaded_models import LoadedModels, for_other_model, new_columns
-from rankwright.serve.models.monitoring import FeatureMonitor
+from rankwright.serve.models.monitoring import FeatureMonitor, unusual_values
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from rankwright.base.arrays import Doubles, Floats
+    from rankwright.base.arrays import Doubles, Floats, Integers
     from rankwright.serve.http.exchange import Exchange
     from rankwright.serve.models.indexes import Search
     from rankwright.serve.models.loaded_models import ServedModel
@@ -92,11 +92,11 @@ class Service:
         """Return the scores of the documents of a request."""
         exchange.model, exchange.n_documents = model.source.reference, len(X)
         if model.work(len(X)) > INLINE:
-            scores = await self.in_thread(model.scores, X)
+            scores, unusual = await self.in_thread(_scored, model, X)
         else:
-            scores = model.scores(X)
+            scores, unusual = _scored(model, X)
         prometheus.documents_by(model.source.name, model.source.version).inc(len(X))
-        self.monitor.count(model, X)
+        self.monitor.add(model, *unusual)
         return scores
 
     async def in_thread(self, function: Callable[..., T], *arguments: Any) -> T:
@@ -150,6 +150,10 @@ class Service:
     def _other(self, model: ServedModel, others: dict[str, str]) -> ServedModel | None:
         reference = others.get(model.source.reference) if others else None
         return None if reference is None else self.models.get(reference)
+
+
+def _scored(model: ServedModel, X: Floats) -> tuple[Doubles, tuple[Integers, Integers]]:
+    return model.scores(X), unusual_values(model, X)
 
 
 def _search(settings: Settings, models: LoadedModels) -> Search | None:

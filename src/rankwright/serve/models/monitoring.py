@@ -48,22 +48,14 @@ class FeatureMonitor:
         for name, feature in columns.items():
             prometheus.training_missing.labels(source.name, source.version, name).set(missing[feature])
 
-    def count(self, model: ServedModel, X: Floats) -> None:
-        """Count the numbers of a request."""
-        if X.shape[1] > MOST_FEATURES:
-            return
-        low, high, is_number = model.limits
-        is_usual = (np.minimum.reduce(X) >= low) & (np.maximum.reduce(X) <= high)  # neither is true of NaN
-        columns = np.flatnonzero(~is_usual & is_number)
+    def add(self, model: ServedModel, columns: Integers, counts: Integers) -> None:
+        """Add what `unusual_values` returned; only the event loop's thread does."""
         if not len(columns):
             return
         if not self._pending:
             asyncio.get_running_loop().call_later(DELAY, self.flush)
-        key, nothing = (model.source.reference, model.revision), np.zeros((2, X.shape[1]), np.int64)
-        counts = self._pending.setdefault(key, (model, nothing))[1]
-        values = X[:, columns]
-        counts[0, columns] += n_missing(values)
-        counts[1, columns] += np.count_nonzero((values < low[columns]) | (values > high[columns]), axis=0)
+        key, nothing = (model.source.reference, model.revision), np.zeros((2, len(model.names)), np.int64)
+        self._pending.setdefault(key, (model, nothing))[1][:, columns] += counts
 
     def flush(self) -> None:
         """Add the counts to Prometheus."""
@@ -72,6 +64,18 @@ class FeatureMonitor:
             for kind, of_kind in zip((MISSING, OUTSIDE), counts, strict=True):
                 for feature in np.flatnonzero(of_kind).tolist():
                     _add(model, model.names[feature], kind, int(of_kind[feature]))
+
+
+def unusual_values(model: ServedModel, X: Floats) -> tuple[Integers, Integers]:
+    """Return which features have missing numbers or ones out of range, and how many of both kinds."""
+    low, high, is_number = model.limits
+    if len(low) > MOST_FEATURES:
+        return np.zeros(0, np.int64), np.zeros((2, 0), np.int64)
+    is_usual = (np.minimum.reduce(X) >= low) & (np.maximum.reduce(X) <= high)  # neither is true of NaN
+    columns = np.flatnonzero(~is_usual & is_number)
+    values = X[:, columns]
+    outside = (values < low[columns]) | (values > high[columns])
+    return columns, np.array([n_missing(values), np.count_nonzero(outside, axis=0)])
 
 
 def _add(model: ServedModel, feature: str, kind: str, count: int) -> None:
