@@ -115,6 +115,14 @@ def test_what_we_read_back_is_what_we_wrote(forest):
     np.testing.assert_allclose(exported.predict(filled), forest.predict(filled), rtol=1e-6)
 
 
+@pytest.mark.parametrize("threshold", [np.inf, -np.inf, 0.5])
+def test_infinite_values_keep_their_side_in_ranklib(threshold):
+    forest = forest_of([([0], [threshold], [-1], [-2])], [int(threshold >= 0.0)])
+    rows = np.array([[value, 0.0, 0.0] for value in (np.inf, -np.inf, 3e38, -3e38, 0.0)])
+    exported = loaded(forest, format="ranklib")
+    np.testing.assert_allclose(exported.predict(rows), forest.predict(rows), rtol=1e-6)
+
+
 ROW_CODE = "double score(const float *x) { return model_score(x); }"
 QUERY_CODE = """
 void score(const float *x, float *work, double *scores, int n) { model_score_query(x, n, work, scores); }

@@ -318,6 +318,7 @@ TARGETS = {
         "RankLib",
         lambda request: ranklib_text(request.single()),
         "what -load MODEL -rank DATA -score FILE writes",
+        infinite=True,
     ),
     "elasticsearch": Target(
         "Elasticsearch",

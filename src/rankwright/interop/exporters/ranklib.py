@@ -24,9 +24,10 @@ def _linear(model: LinearScorer) -> str:
 
 def _trees(trees: TreeEnsemble) -> str:
     def split(index: int, left: str, right: str) -> str:
+        threshold = repr(float(trees.threshold[index])).replace("inf", "Infinity")  # as Java reads it
         return (
             f"<feature> {trees.feature[index] + 1} </feature>\n"
-            f"<threshold> {float(trees.threshold[index])!r} </threshold>\n"
+            f"<threshold> {threshold} </threshold>\n"
             f'<split pos="left">{left}</split>\n<split pos="right">{right}</split>\n'
         )
 
