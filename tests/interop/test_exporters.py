@@ -21,8 +21,10 @@ import rankwright as rw
 from interop.foreign import N_FEATURES, judged, rows_around, small_trees
 from interop.importers.test_ranklib import JAR, needs_ranklib
 from properties import examples
+from rankwright.data.categories import Category
 from rankwright.data.query_features import QueryFeature
 from rankwright.interop.exporters.engines import before_slack
+from rankwright.interop.exporters.export import TARGETS
 from rankwright.interop.importers.foreign_trees import ForeignTree, ensemble
 from rankwright.models import (
     ClassLink,
@@ -563,6 +565,21 @@ def test_what_a_target_cannot_hold_is_refused(model, options, refused, tmp_path)
         return
     with pytest.raises(rw.InputError, match=refused):
         rw.export(model, tmp_path / "model", **options)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("format", TARGETS)
+def test_names_that_no_file_can_hold_are_refused(format, tmp_path):
+    options = {"format": format, "version": "3.8" if format == "opensearch-ltr" else None}
+    broken = STUMP.described(feature_names=["a", "b\ud800", "c"])
+    with pytest.raises(rw.InputError, match=r"'b\\ud800' cannot be written as UTF-8; rename it") as refused:
+        rw.export(broken, tmp_path / "model", **options)
+    assert "\n" not in str(refused.value)
+    with pytest.raises(rw.InputError, match="cannot be written as UTF-8"):
+        rw.export(STUMP, tmp_path / "model", name="\udfff", **options)
+    coded = Category("b", ("x", "y\ud800"), one_hot=False)
+    with pytest.raises(rw.InputError, match=r"'y\\ud800' cannot be written as UTF-8"):
+        rw.export(STUMP.described(feature_names=["a", "b", "c"], categories=[coded]), tmp_path / "model", **options)
     assert list(tmp_path.iterdir()) == []
 
 

@@ -36,7 +36,7 @@ from rankwright.reports.blocks import Text
 from rankwright.reports.result import Result
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from rankwright.data.dataset import Documents
     from rankwright.models.linear import LinearScorer
@@ -187,6 +187,7 @@ def export(
     if non_negative:
         flat, added = _raised(flat)
     label = re.sub(r"\W+", "_", Path(path).name.split(".")[0]) if name is None else name
+    _require_text([label, *names, *(text for own in scorer.categories for text in (own.name, *own.values))])
     request = Request(target.title, flat, names, named, label, missing, _rule(target, format, version))
     content = target.write(request)
     with write_whole(path) as file:
@@ -218,6 +219,15 @@ def _names(scorer: Scorer, given: Sequence[str] | None) -> tuple[tuple[str, ...]
     if scorer.feature_names is not None:
         return scorer.feature_names, True
     return tuple(f"feature{number}" for number in range(1, scorer.n_features + 1)), False
+
+
+def _require_text(texts: Iterable[str]) -> None:
+    """Refuse half of a surrogate pair, which no file in UTF-8 can hold."""
+    for text in texts:
+        try:
+            text.encode()
+        except UnicodeEncodeError:
+            raise InputError(f"The name {shown(text)} cannot be written as UTF-8; rename it.") from None
 
 
 def _raised(flat: Flat) -> tuple[Flat, float]:
