@@ -88,6 +88,15 @@ def test_damaged_bytes_are_refused(content, sentence):
         parsed_ubjson(content)
 
 
+@pytest.mark.parametrize("constant", [b"Z", b"T", b"F"])
+def test_values_without_bytes_are_bounded_in_total(constant):
+    """Lists that each claim as many values as the file has bytes would grow with the square of its size."""
+    claim = b"[$" + constant + b"#l" + struct.pack(">i", 400)
+    assert len(parsed_ubjson(b"[" + claim + b"C " * 200 + b"]")[0]) == 400
+    with pytest.raises(InputError, match="cut short"):
+        parsed_ubjson(b"[" + claim * 2 + b"C " * 200 + b"]")
+
+
 @given(st.binary(max_size=60))
 @examples(500)
 def test_any_bytes_are_a_value_or_refused(content):

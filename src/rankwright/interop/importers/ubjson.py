@@ -43,6 +43,7 @@ class _Reader:
     def __init__(self, content: bytes) -> None:
         self.content = content
         self.position = 0
+        self.n_claimed = 0  # values without bytes of their own
 
     def take(self, size: int) -> bytes:
         """Return the next bytes."""
@@ -115,6 +116,11 @@ class _Reader:
         kind, count = self._header()
         if kind in NUMBERS and count is not None:
             return self._numbers(kind, count)
+        if kind in CONSTANTS and count is not None:
+            self.n_claimed += count
+            if self.n_claimed > len(self.content):  # more could be claimed without end
+                raise InputError("it is cut short.")
+            return [CONSTANTS[kind]] * count
         values: list[Any] = []
         while self._continues(b"]", count, len(values)):
             values.append(self.value(kind or self.marker(), depth))
@@ -133,9 +139,6 @@ class _Reader:
     def _continues(self, end: bytes, count: int | None, n_read: int) -> bool:
         """Return whether another value follows; takes the byte that ends a list of unknown length."""
         if count is not None:
-            # Values without bytes of their own could be claimed without end.
-            if count > len(self.content):
-                raise InputError("it is cut short.")
             return n_read < count
         while self._next() == NO_OPERATION:
             self.take(1)
