@@ -12,7 +12,8 @@ from interop.foreign import N_FEATURES, small_trees
 from interop.importers import test_lightgbm, test_xgboost
 from properties import examples
 from rankwright.base.errors import InputError
-from rankwright.interop.importers.interval_splits import MOST_SPLITS
+from rankwright.interop.importers import lightgbm
+from rankwright.interop.importers.interval_splits import MOST_SPLITS, intervals_of_set
 from rankwright.interop.importers.lightgbm import scorer_from_lightgbm
 from rankwright.interop.importers.xgboost import scorer_from_xgboost
 
@@ -147,3 +148,23 @@ def test_sets_that_multiply_are_refused():
     chain = (list(range(n)), [0] * n, [*range(1, n), -1], [-2 - place for place in range(n)], [1] * n, many)
     with pytest.raises(InputError, match=f"by a threshold here, more than {MOST_SPLITS:,} of one"):
         scorer_from_lightgbm(test_lightgbm.text_of(chain, n_features=n))
+
+
+def test_sets_of_xgboost_that_overlap_are_refused():
+    model = test_xgboost.model_of(([0, 1], [0.5, 0.5], [1, -1], [-3, -2], [0, 0], {0: [0, 2], 1: [1, 3]}))
+    tree = model["learner"]["gradient_booster"]["model"]["trees"][0]
+    scorer_from_xgboost(json.dumps(model))
+    tree["categories_segments"], tree["categories_sizes"] = [0, 0], [4, 4]
+    with pytest.raises(InputError, match="its sets of categories overlap"):
+        scorer_from_xgboost(json.dumps(model))
+
+
+def test_a_set_of_many_splits_is_read_once(monkeypatch):
+    read = []
+    monkeypatch.setattr(lightgbm, "intervals_of_set", lambda *a, **k: read.append(a) or intervals_of_set(*a, **k))
+    tree = ([0, 0], [0, 0], [1, -1], [-3, -2], [1, 1], [[0b1010]])
+    text = test_lightgbm.text_of(tree)
+    rows = rows_of(0, highest=5)
+    expected = pytest.importorskip("lightgbm").Booster(model_str=text).predict(rows, raw_score=True, num_threads=1)
+    np.testing.assert_array_equal(scorer_from_lightgbm(text).predict(rows), expected)
+    assert len(read) == 1

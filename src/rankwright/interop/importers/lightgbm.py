@@ -10,6 +10,7 @@ decimal point, so category 0 begins above -1.
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -173,13 +174,13 @@ def _sets(block: Mapping[str, str], thresholds: Doubles, categorical: NDArray[np
     fitting = len(starts) == _value(block, "num_cat") + 1 and (np.diff(starts) >= 0).all()
     if not fitting or starts[0] < 0 or starts[-1] != len(words) or (words < 0).any():
         raise InputError("cat_boundaries and cat_threshold do not form num_cat sets of categories.")
-    sets = {}
-    for split in _places(categorical):
-        number = int(thresholds[split]) if abs(thresholds[split]) < len(starts) else -1
-        if number != thresholds[split] or not 0 <= number < len(starts) - 1:
-            raise InputError(
-                f"a categorical split has the threshold {thresholds[split]:g}, which is no set of its tree."
-            )
-        bits = (words[starts[number] : starts[number + 1], np.newaxis] >> np.arange(BITS)) & 1
-        sets[split] = intervals_of_set(np.flatnonzero(bits), BELOW_CATEGORIES, left=True)
-    return sets
+    bits = np.unpackbits(words.astype("<u4").view(np.uint8), bitorder="little")
+    sets = [  # once each: a hostile file may have many splits by one large set
+        intervals_of_set(np.flatnonzero(bits[BITS * start : BITS * end]), BELOW_CATEGORIES, left=True)
+        for start, end in pairwise(starts.tolist())
+    ]
+    given = thresholds[categorical]
+    wrong = given[~np.isin(given, np.arange(len(sets)))]
+    if len(wrong):
+        raise InputError(f"a categorical split has the threshold {wrong[0]:g}, which is no set of its tree.")
+    return {split: sets[int(thresholds[split])] for split in _places(categorical)}

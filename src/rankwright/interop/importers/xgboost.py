@@ -182,10 +182,12 @@ def _sets(tree: Mapping[str, Any], splits: Integers) -> dict[int, Intervals]:
         raise InputError("the arrays of a tree have different lengths.")
     if (np.diff(nodes) <= 0).any() or ((starts < 0) | (sizes < 0) | (starts + sizes > len(categories))).any():
         raise InputError("its sets of categories are not in order.")
+    if sizes.sum() > len(categories):  # their total could grow with the square of the file's size
+        raise InputError("its sets of categories overlap.")
     if ((categories < 0) | (categories > HIGHEST_CATEGORY)).any():
         raise InputError(f"categories must be numbered from 0 to {HIGHEST_CATEGORY:,}.")
-    ranges = zip(nodes.tolist(), starts, starts + sizes, strict=True)
-    sets = {node: categories[start:end] for node, start, end in ranges if node in splits}
+    ranges, reached = zip(nodes.tolist(), starts, starts + sizes, strict=True), set(splits.tolist())
+    sets = {node: categories[start:end] for node, start, end in ranges if node in reached}
     if set(sets) != set(splits[kinds[splits] == CATEGORICAL].tolist()):
         raise InputError("split_type and categories_nodes name different splits as categorical.")
     return {node: intervals_of_set(own, BELOW_CATEGORIES, left=False) for node, own in sets.items()}
