@@ -3,6 +3,8 @@
 import json
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -148,6 +150,93 @@ def test_sets_that_multiply_are_refused():
     chain = (list(range(n)), [0] * n, [*range(1, n), -1], [-2 - place for place in range(n)], [1] * n, many)
     with pytest.raises(InputError, match=f"by a threshold here, more than {MOST_SPLITS:,} of one"):
         scorer_from_lightgbm(test_lightgbm.text_of(chain, n_features=n))
+
+
+def frame_of_categories(seed, n=600):
+    """Return a frame of a shop: texts, numbers and booleans as categories, with missing values, and numbers."""
+    random = np.random.default_rng(seed)
+    levels = {
+        "colour": ["red", "blué", "green"],
+        "size": [10, 20, 30],
+        "width": [1.5, 2.0],
+        "is_new": [True, False],
+        "brand": [f"brand {number}" for number in range(40)],
+        "shop": ["only"],
+    }
+    columns = {name: random.choice(np.array(own, dtype=object), n) for name, own in levels.items()}
+    frame = pd.DataFrame({"price": random.normal(size=n), **columns})
+    frame = frame.astype(dict.fromkeys(levels, "category"))
+    return frame.mask(random.random(frame.shape) < 0.05)
+
+
+def model_of_frame(frame):
+    """Return LightGBM's model of a frame, whose target depends on all columns."""
+    package = pytest.importorskip("lightgbm")
+    effects = [frame[name].cat.codes % 3 for name in ("colour", "size", "is_new", "brand")]
+    target = np.sum(effects, axis=0) + frame["price"].fillna(0.0)
+    options = {"verbosity": -1, "num_threads": 1, "min_data_per_group": 5, "cat_smooth": 1.0}
+    return package.train(options, package.Dataset(frame, target), 20)
+
+
+def test_levels_of_pandas_categories_are_kept(tmp_path):
+    model = model_of_frame(frame_of_categories(0))
+    model.save_model(tmp_path / "model.txt")
+    scorer = rw.load(tmp_path / "model.txt")
+    assert [(own.name, own.values[:3], own.one_hot) for own in scorer.categories] == [
+        ("colour", ("blué", "green", "red"), False),
+        ("size", ("10", "20", "30"), False),
+        ("width", ("1.5", "2"), False),
+        ("is_new", ("False", "True"), False),
+        ("brand", ("brand 0", "brand 1", "brand 10"), False),
+        ("shop", ("only",), False),
+    ]
+    new = frame_of_categories(1)
+    expected = model.predict(new, raw_score=True, num_threads=1)
+    texts = new.astype({"colour": object, "brand": object, "shop": object})
+    for frame in (new, texts, texts[texts.columns[::-1]], pl.from_pandas(new)):
+        np.testing.assert_array_equal(scorer.predict(frame), expected)
+    rw.save(scorer, tmp_path / "model.rw")
+    np.testing.assert_array_equal(rw.load(tmp_path / "model.rw").predict(texts), expected)
+    new["colour"] = new["colour"].cat.add_categories("pink").fillna("pink")
+    with pytest.warns(UserWarning, match="not trained on these values of 'colour', which count as missing: pink"):
+        np.testing.assert_array_equal(scorer.predict(new), model.predict(new, raw_score=True, num_threads=1))
+
+
+def test_levels_that_fit_no_feature_are_not_used():
+    frame = frame_of_categories(0)
+    frame["size"] = frame["size"].cat.as_ordered()  # a number to LightGBM
+    text = model_of_frame(frame).model_to_string()
+    with pytest.warns(UserWarning, match="6 lists of levels for 5 categorical features") as warned:
+        scorer = scorer_from_lightgbm(text)
+    assert len(warned) == 1
+    assert scorer.categories == ()
+    with pytest.raises(InputError, match="column 'colour' is not"):
+        scorer.predict(frame)
+
+
+@pytest.mark.parametrize(
+    ("levels", "sentence"),
+    [
+        ("[[", "it is not JSON"),
+        ("{}", "must be a list"),
+        ("[1]", "must be a list"),
+        ('[["a", ["b"]]]', "levels must be texts or numbers"),
+        ('[["a", 1, "1"]]', "must have up to 65,536 different values"),
+        (f"[{list(range(65_537))}]", "must have up to 65,536 different values"),
+        ('[["a"], ["b"]]', "2 lists of levels for 1 categorical features"),
+    ],
+)
+def test_damaged_levels_are_not_used(levels, sentence):
+    end = f"\nparameters:\n[categorical_feature: 0]\nend of parameters\n\npandas_categorical:{levels}\n"
+    text = test_lightgbm.text_of(test_lightgbm.STUMP, names=["a", "b", "c"]) + end
+    with pytest.warns(UserWarning, match=f"levels of this LightGBM model's categories are not used: .*{sentence}"):
+        assert scorer_from_lightgbm(text).categories == ()
+
+
+@pytest.mark.parametrize("levels", ["null", "[]"])
+def test_a_frame_without_categories_has_no_levels(levels):
+    text = test_lightgbm.text_of(test_lightgbm.STUMP) + f"\npandas_categorical:{levels}\n"
+    assert scorer_from_lightgbm(text).feature_names is None
 
 
 def test_sets_of_xgboost_that_overlap_are_refused():

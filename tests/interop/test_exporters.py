@@ -568,18 +568,19 @@ def test_what_a_target_cannot_hold_is_refused(model, options, refused, tmp_path)
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("format", TARGETS)
-def test_names_that_no_file_can_hold_are_refused(format, tmp_path):
-    options = {"format": format, "version": "3.8" if format == "opensearch-ltr" else None}
+@pytest.mark.parametrize("target", TARGETS)
+def test_names_that_no_file_can_hold_are_refused(target, tmp_path):
+    options = {"format": target, "version": "3.8" if target == "opensearch-ltr" else None}
     broken = STUMP.described(feature_names=["a", "b\ud800", "c"])
     with pytest.raises(rw.InputError, match=r"'b\\ud800' cannot be written as UTF-8; rename it") as refused:
         rw.export(broken, tmp_path / "model", **options)
     assert "\n" not in str(refused.value)
     with pytest.raises(rw.InputError, match="cannot be written as UTF-8"):
         rw.export(STUMP, tmp_path / "model", name="\udfff", **options)
-    coded = Category("b", ("x", "y\ud800"), one_hot=False)
+    levels = Category("b", ("x", "y\ud800"), one_hot=False)
+    coded = STUMP.described(feature_names=["a", "b", "c"], categories=[levels])
     with pytest.raises(rw.InputError, match=r"'y\\ud800' cannot be written as UTF-8"):
-        rw.export(STUMP.described(feature_names=["a", "b", "c"], categories=[coded]), tmp_path / "model", **options)
+        rw.export(coded, tmp_path / "model", **options)
     assert list(tmp_path.iterdir()) == []
 
 

@@ -9,14 +9,26 @@ decimal point, so category 0 begins above -1.
 
 from __future__ import annotations
 
+import re
+import warnings
 from dataclasses import replace
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from rankwright.base.errors import InputError
-from rankwright.interop.importers.checked_access import integers, member, numbers, reading
+from rankwright.data.categories import Category
+from rankwright.data.readers.frames import text_of
+from rankwright.interop.importers.checked_access import (
+    checked_list,
+    integers,
+    list_in,
+    member,
+    numbers,
+    parsed_json,
+    reading,
+)
 from rankwright.interop.importers.foreign_trees import ForeignTree, ensemble
 from rankwright.interop.importers.interval_splits import Intervals, intervals_of_set, with_intervals
 from rankwright.models.other_libraries import made_up
@@ -55,7 +67,38 @@ def scorer_from_lightgbm(text: str) -> TreeEnsemble:
         scale = 1.0 / max(1, len(trees)) if "average_output" in header else 1.0
         model = ensemble(trees, n_features, scale=scale)
         names = member("feature_names", header).split()
-        return model if made_up(names) else model.described(feature_names=names)
+        categories = _categories(text, names)
+        if made_up(names) and not categories:
+            return model
+        return model.described(feature_names=names, categories=categories)
+
+
+def _categories(text: str, names: list[str]) -> list[Category]:
+    """Return the categories of the pandas frame that the model was trained on.
+
+    The file has their levels in the order of the frame, and does not say which columns they are of: an ordered
+    category is a number to LightGBM.
+    """
+    written = re.search(r"^pandas_categorical:(.*)$", text, re.MULTILINE)
+    if written is None or written[1].strip() in ("null", "[]"):
+        return []
+    listed = re.search(r"^\[categorical_feature: ([\d,]+)\]", text, re.MULTILINE)
+    try:
+        levels = list_in(parsed_json(f'{{"pandas_categorical": {written[1]}}}'), "pandas_categorical")
+        columns = integers("categorical_feature", listed[1].split(",") if listed else [], highest=len(names) - 1)
+        if len(levels) != len(columns):
+            raise InputError(f"it has {len(levels)} lists of levels for {len(columns)} categorical features.")
+        texts = [_texts(checked_list("levels", own)) for own in levels]
+        return [Category(names[column], own, one_hot=False) for column, own in zip(columns, texts, strict=True)]
+    except InputError as error:
+        warnings.warn(f"The levels of this LightGBM model's categories are not used: {error}", stacklevel=2)
+        return []
+
+
+def _texts(levels: list[Any]) -> tuple[str, ...]:
+    if not all(isinstance(level, str | int | float) for level in levels):
+        raise InputError("levels must be texts or numbers.")
+    return tuple(map(text_of, levels))
 
 
 def _sections(text: str) -> tuple[dict[str, str], list[dict[str, str]]]:
