@@ -13,6 +13,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -178,6 +179,109 @@ def test_the_c_header_holds_trees_and_weights_together(tmp_path):
     rows[np.abs(rows) > 1e30] = 1e30
     score = compiled(written(mix, format="c"), tmp_path)
     np.testing.assert_allclose([score(row) for row in rows], mix.predict(rows), rtol=1e-12)
+
+
+BRANDS = [
+    'say "hi"',
+    "back\\slash",
+    "??/",
+    "*/",
+    "Müller",
+    "a,b",
+    "new\nline",
+    "%d",
+    "LEVELS",
+    "NAME_COLUMNS",
+    "",
+    *map(str, range(20)),
+]
+SET_CODE = """
+int set(float *x, const char *column, const char *level) { return my_shop_set_level(x, column, level); }
+double score(const float *x) { return my_shop_score(x); }
+"""
+
+
+def shop_frame(seed, n=400):
+    """Return documents of a shop with a one-hot category, one with codes, and a number, some values missing."""
+    random = np.random.default_rng(seed)
+    levels = {"category": ["jackets", "trousers"], "brand": BRANDS}
+    columns = {name: random.choice(np.array(own, dtype=object), n) for name, own in levels.items()}
+    frame = pd.DataFrame({"price": random.normal(size=n).round(2), **columns})
+    return frame.mask(random.random(frame.shape) < 0.1)
+
+
+@pytest.fixture(scope="module")
+def shop():
+    """Return a ranker that was trained on categories."""
+    frame = shop_frame(0)
+    frame["label"] = (frame["category"] == "jackets").astype(int) + frame["brand"].isin(BRANDS[:11])
+    frame["qid"] = np.arange(len(frame)) // 20
+    data = rw.from_pandas(frame, categorical=["category", "brand"])
+    return rw.LambdaMART(rounds=10, random_state=0).fit(data)
+
+
+@needs_gcc
+def test_the_c_header_sets_levels_by_name(shop, tmp_path):
+    frame, text = shop_frame(1), written(shop, format="c", name="my_shop")
+    assert " * 2 category=jackets\n" in text
+    library = built(text, SET_CODE, tmp_path)
+    library.score.restype, row = ctypes.c_double, np.full(len(shop.model_.feature_names), 7.0, np.float32)
+    pointer, scores = row.ctypes.data_as(ctypes.c_void_p), []
+    for document in frame.to_dict("records"):
+        row[shop.model_.feature_names.index("price")] = document["price"]
+        for column in ("category", "brand"):
+            level = document[column] if isinstance(document[column], str) else None
+            assert library.set(pointer, column.encode(), level and level.encode()) == (level is not None)
+        scores.append(library.score(pointer))
+    np.testing.assert_array_equal(scores, shop.predict(frame))
+    assert not library.set(pointer, b"category", b"unknown")
+    assert row[1:3].tolist() == [0.0, 0.0]
+    assert not library.set(pointer, b"brand", b"unknown")
+    assert np.isnan(row[3])
+    assert not library.set(pointer, b"no column", b"jackets")
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_the_map_of_levels_is_beside_every_export(target, shop, tmp_path):
+    renamed = ["attribute(price)", "attribute(trousers)", "attribute(jackets)", "attribute(brand)"]
+    names = renamed if target == "vespa" else None
+    version = "3.8" if target == "opensearch-ltr" else None
+    made = rw.export(
+        shop, tmp_path / "m.x", format=target, version=version, missing=False, feature_names=names, name="m"
+    )
+    assert made.categories == str(tmp_path / "m.x.categories.json")
+    assert f"Wrote {tmp_path / 'm.x'} and {made.categories}." == made.summary
+    expected = (
+        "These columns hold categories: category, brand. The features of each level are in m.x.categories.json"
+    )
+    assert any(remark.startswith(expected) for remark in made.remarks)
+    content = json.loads(Path(made.categories).read_text())
+    names = content["features"]
+    assert names == (renamed if target == "vespa" else list(shop.model_.feature_names))
+    frame = shop_frame(2)
+    frame.loc[0, "brand"] = "unknown"
+    rows = [dict.fromkeys(names, price) for price in frame["price"]]
+    for column, encoding in content["columns"].items():
+        for row, level in zip(rows, frame[column], strict=True):
+            row |= encoding["otherwise"] | encoding["levels"].get(level, {})
+    X = np.array([[row[name] for name in names] for row in rows], dtype=np.float32)
+    with pytest.warns(UserWarning, match="which count as missing: unknown"):
+        np.testing.assert_array_equal(shop.predict(X, qid=frame.index), shop.predict(frame))
+
+
+def test_neither_file_is_written_without_the_other(shop, tmp_path):
+    (tmp_path / "m.txt.categories.json").mkdir()
+    with pytest.raises(rw.InputError, match="exists and is not a file"):
+        rw.export(shop, tmp_path / "m.txt", format="lightgbm")
+    assert [path.name for path in tmp_path.iterdir()] == ["m.txt.categories.json"]
+
+
+def test_levels_that_c_cannot_hold_are_refused(tmp_path):
+    levels = Category("b", ("x\0y",), one_hot=False)
+    with pytest.raises(rw.InputError, match=r"'x\\x00y' has a zero character, which ends texts in C; rename it"):
+        rw.export(
+            STUMP.described(feature_names=["a", "b", "c"], categories=[levels]), tmp_path / "m.h", format="c"
+        )
 
 
 def onnx_scores(model, rows):

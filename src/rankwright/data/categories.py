@@ -11,7 +11,7 @@ import numpy as np
 from rankwright.base.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -99,6 +99,25 @@ class Category:
     def recoded(self, codes: Integers, other: Category) -> Integers:
         """Return codes of this category as codes of another category of the same column."""
         return np.append(other.codes(self.values), -1)[codes]  # code -1, unknown, indexes the appended -1
+
+
+def encodings(categories: Sequence[Category], features: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """Return how each column of categories becomes features, for a program that has no `Category`.
+
+    `otherwise` has the features of a missing or unknown value, `levels` those that each value then sets; None is
+    missing. `features` says how to call each feature: by another name, or by its number.
+    """
+    tables = {}
+    for category in categories:
+        own = [features[column] for column in category.columns]
+        if category.one_hot:
+            otherwise = dict.fromkeys(own, 0)
+            levels = {value: {feature: 1} for value, feature in zip(category.values, own, strict=True)}
+        else:
+            otherwise = {own[0]: None}
+            levels = {value: {own[0]: code} for code, value in enumerate(category.values)}
+        tables[category.name] = {"otherwise": otherwise, "levels": levels}
+    return tables
 
 
 def checked_categories(categories: Sequence[Category], names: Sequence[str] | None) -> tuple[Category, ...]:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rankwright.data.categories import encodings
 from rankwright.data.dataset import RankingData
 from rankwright.interop.loading import START_BYTES, is_foreign_model
 from rankwright.models.linear import LinearScorer
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from rankwright.models.scorer import Scorer
 
 # Facts that are read from the model itself; a file may claim anything under these names.
-OWN_FACTS = ("kind", "features", "weights", "trees", "importances")
+OWN_FACTS = ("kind", "features", "categories", "weights", "trees", "importances")
 
 
 def is_model(file: Path) -> bool:
@@ -70,7 +71,10 @@ def searcher_facts(file: Path) -> dict[str, Any]:
 def model_facts(scorer: Scorer) -> dict[str, Any]:
     """Return what is known of a model."""
     about = {name: fact for name, fact in scorer.about.items() if name not in OWN_FACTS}
-    facts: dict[str, Any] = {"kind": scorer.kind, "features": scorer.n_features, **about}
+    facts: dict[str, Any] = {"kind": scorer.kind, "features": scorer.n_features}
+    if scorer.categories:
+        facts["categories"] = encodings(scorer.categories, {name: name for name in scorer.feature_names or ()})
+    facts |= about
     inner = scorer.inner if isinstance(scorer, QueryFeatureScorer) else scorer
     if isinstance(inner, LinearScorer):
         facts["weights"] = _weights(scorer, inner)

@@ -66,6 +66,5 @@ def _check_files(model: Path, to: str, out: Path, check: Path | None) -> None:
     """Check what can be checked before the work."""
     if to not in TARGETS:
         raise InputError(f"--to must be one of {', '.join(TARGETS)}, not {to!r}.")
-    checked_output(out, inputs=(model, check))
-    if check is not None:
-        checked_output(out.with_name(f"{out.name}.check.csv"), inputs=(model, check))
+    for ending in ("", ".categories.json", *([] if check is None else [".check.csv"])):
+        checked_output(out.with_name(f"{out.name}{ending}"), inputs=(model, check))

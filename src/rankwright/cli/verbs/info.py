@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import rankwright as rw
-from rankwright.base.wording import plain_number
+from rankwright.base.wording import brief_list, plain_number
 from rankwright.cli.options.data_files import FORMATS, ReadOptions, file_of, read_documents_with_labels
 from rankwright.cli.options.option_groups import REQUIRED, argument
 from rankwright.cli.options.shared_options import JSON
@@ -52,11 +52,21 @@ def info(
         show(facts, json=True)
         return
     importances = facts.pop("importances", None)
+    if "categories" in facts:
+        facts["categories"] = {name: _levels(own) for name, own in facts["categories"].items()}
     if isinstance(facts.get("parameters"), dict):
         facts["parameters"] = {name: _spelled(value) for name, value in facts["parameters"].items()}
     show(facts, json=False)
     if importances:
         _show_importances(importances)
+
+
+def _levels(encoding: dict[str, Any]) -> str:
+    """Return the features of a one-hot category, or the code of each level."""
+    if None not in encoding["otherwise"].values():
+        return f"one-hot: {brief_list(encoding['otherwise'])}"
+    codes = [f"{level} = {code}" for level, own in encoding["levels"].items() for code in own.values()]
+    return f"codes: {brief_list(codes)}"
 
 
 def _spelled(value: Any) -> str:

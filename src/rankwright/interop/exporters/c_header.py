@@ -10,9 +10,10 @@ import numpy as np
 
 from rankwright.base.errors import InputError
 from rankwright.data.query_features import QueryFeature
+from rankwright.models.serialisation import shown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from rankwright.interop.exporters.flat_models import Expected, Flat
     from rankwright.models.network import NetworkScorer
@@ -45,6 +46,30 @@ LINEAR = """\
     }
     score += weighted;
   }
+"""
+SET_LEVEL = """\
+/* Sets the features of a categorical column by its level, both texts in UTF-8. Returns 1, or 0 if there is no such
+   column or level; an unknown level, and NULL, count as missing. */
+static inline int NAME_set_level(float *features, const char *column, const char *level) {
+  static const struct { const char *level; int32_t feature; float value; } levels[] = {
+LEVELS  };
+  int32_t first, end;
+  COLUMNS
+  while (level != NULL && first < end) {
+    const int32_t middle = first + (end - first) / 2;
+    const int order = strcmp(level, levels[middle].level);
+    if (order == 0) {
+      features[levels[middle].feature] = levels[middle].value;
+      return 1;
+    }
+    if (order < 0)
+      end = middle;
+    else
+      first = middle + 1;
+  }
+  return 0;
+}
+
 """
 NETWORK = """\
 static inline double NAME_score(const float *features) {
@@ -221,12 +246,15 @@ IDENTIFIER = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,62}")
 VALUES_PER_LINE = 12
 
 
-def c_header(flat: Flat, names: Sequence[str], name: str) -> str:
+def c_header(flat: Flat, names: Sequence[str], name: str, columns: Mapping[str, Mapping[str, Any]]) -> str:
     """Return a header that defines `double NAME_score(const float *features)`; NaN is a missing value.
 
     For a model that compares the documents of a query it defines `void NAME_score_query(const float *features, int
     n_documents, float *work, double *terms, double *scores)` instead; without `work` if no columns are computed
     within the query, and without `terms` if no scores are standardised within it.
+
+    `columns` are the `encodings` of categories by the numbers of features. If there are any, the header defines
+    `int NAME_set_level(float *features, const char *column, const char *level)`.
     """
     if IDENTIFIER.fullmatch(name) is None:
         raise InputError(
@@ -237,13 +265,41 @@ def c_header(flat: Flat, names: Sequence[str], name: str) -> str:
     functions = _of_queries(flat) if flat.needs_query else _of_documents(flat, "score")
     usage = "score_query takes a query's documents, each of" if flat.needs_query else "score takes"
     infinite = flat.trees is not None and bool(np.isinf(flat.trees.threshold).any())
-    headers = HEADERS if infinite or flat.needs_query or flat.networks or flat.expected else ""
+    headers = HEADERS if infinite or flat.needs_query or flat.networks or flat.expected or columns else ""
+    headers += "#include <string.h>\n" if columns else ""
     text = (
         f"/* Written by rankwright. NAME_{usage} {flat.n_features} features, NaN for a missing one.\n\0 */\n"
         f"#ifndef NAME_H\n#define NAME_H\n\n{headers}#include <stdint.h>\n\n"
-        f"#define NAME_N_FEATURES {flat.n_features}\n{functions}\n#endif\n"
+        f"#define NAME_N_FEATURES {flat.n_features}\n{functions}\1\n#endif\n"
     )
-    return re.sub("NAME_|MODEL_", f"{name}_", text).replace("\0", listed)
+    text = re.sub("NAME_|MODEL_", f"{name}_", text)  # but not in names and levels
+    return text.replace("\1", _set_level(columns, name) if columns else "").replace("\0", listed)
+
+
+def _set_level(columns: Mapping[str, Mapping[str, Any]], name: str) -> str:
+    """Return the function that sets features by levels, which it searches in the order of `strcmp`."""
+    levels, branches = [], []
+    for column, encoding in columns.items():
+        first = len(levels)
+        for level, features in sorted(encoding["levels"].items(), key=lambda item: item[0].encode()):
+            [(feature, value)] = features.items()
+            levels.append(f"    {{{_text(level)}, {feature}, {value}.0f}},\n")
+        unset = {feature: "NAN" if value is None else "0.0f" for feature, value in encoding["otherwise"].items()}
+        statements = [f"features[{feature}] = {value};\n    " for feature, value in unset.items()]
+        statements += [f"first = {first};\n    end = {len(levels)};\n  "]
+        branches.append(f"if (strcmp(column, {_text(column)}) == 0) {{\n    {''.join(statements)}}}")
+    branches.append("{\n    return 0;\n  }")
+    parts = {"NAME_": f"{name}_", "COLUMNS": " else ".join(branches)}
+    parts["LEVELS"] = "".join(levels) or '    {"", 0, 0.0f},\n'
+    return re.sub("|".join(parts), lambda word: parts[word[0]], SET_LEVEL)
+
+
+def _text(text: str) -> str:
+    """Return a text in C, all but plain characters as octal numbers of their bytes."""
+    if "\0" in text:
+        raise InputError(f"{shown(text)} has a zero character, which ends texts in C; rename it.")
+    plain = (chr(byte) if 32 <= byte < 127 and byte not in b'"\\?' else f"\\{byte:03o}" for byte in text.encode())
+    return f'"{"".join(plain)}"'
 
 
 def _of_documents(flat: Flat, called: str) -> str:
@@ -310,8 +366,9 @@ def _depth(flat: Flat) -> int:
 
 
 def _comment(text: str) -> str:
-    """Return a name that cannot end a comment."""
-    return "".join(character if character.isalnum() or character in " _-.:" else "?" for character in text)
+    """Return a name that cannot end a comment, nor continue its line."""
+    printable = "".join(character if character.isprintable() and character != "\\" else "?" for character in text)
+    return re.sub(r"([*/?])(?=[*/?])", r"\1 ", printable)
 
 
 def _float(number: float) -> str:

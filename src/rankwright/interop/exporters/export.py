@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rankwright.base.arrays import checked_feature_names
 from rankwright.base.errors import InputError, parameter
 from rankwright.base.files import write_whole
 from rankwright.data.alignment import aligned
+from rankwright.data.categories import encodings
 from rankwright.data.column_roles import DOCUMENT, QUERY, SCORE
 from rankwright.data.writers import write_table
 from rankwright.interop.exporters.c_header import c_header
@@ -57,6 +60,7 @@ class Request:
     name: str
     missing: bool
     rule: Missing
+    columns: dict[str, dict[str, Any]]  # encodings of categories by the numbers of features
 
     def trees(self) -> TreeEnsemble:
         """Return the trees of a model that has nothing else."""
@@ -99,6 +103,8 @@ class Export(Result):
     ----------
     format, file
         The format and the file.
+    categories
+        The JSON file with the features of each level of categories; None if the model has no categories.
     check
         The table of features and scores to compare with those of the tool; None if none was written.
     remarks
@@ -107,18 +113,16 @@ class Export(Result):
 
     format: str
     file: str
+    categories: str | None
     check: str | None
     remarks: tuple[str, ...]
 
     @property
     def summary(self) -> str:
         """The files that were written."""
-        checked = (
-            ""
-            if self.check is None
-            else f" and {self.check}: compare its scores with {TARGETS[self.format].compared}"
-        )
-        return f"Wrote {self.file}{checked}."
+        files = [file for file in (self.file, self.categories, self.check) if file is not None]
+        compared = "" if self.check is None else f": compare its scores with {TARGETS[self.format].compared}"
+        return f"Wrote {' and '.join(files)}{compared}."
 
     def blocks(self) -> list[Block | Section]:
         """Return the remarks."""
@@ -149,7 +153,8 @@ def export(
         A scorer or a fitted ranker: trees, weights of features, or sums of them; for `onnx` and `c` also
         networks, expected relevance over classes (McRank), and mixtures such as AutoRanker's.
     path
-        The file to write, completely or not at all.
+        The file to write, completely or not at all. For a model with categories, `PATH.categories.json` is written
+        with it: the features of each level.
     format
         `lightgbm`, `xgboost`, `ranklib`, `elasticsearch` (its own learning to rank), `elasticsearch-ltr` and
         `opensearch-ltr` (the plugins), `solr`, `vespa`, `onnx` or `c`.
@@ -188,12 +193,21 @@ def export(
         flat, added = _raised(flat)
     label = re.sub(r"\W+", "_", Path(path).name.split(".")[0]) if name is None else name
     _require_text([label, *names, *(text for own in scorer.categories for text in (own.name, *own.values))])
-    request = Request(target.title, flat, names, named, label, missing, _rule(target, format, version))
-    content = target.write(request)
-    with write_whole(path) as file:
-        file.write(content.encode() if isinstance(content, str) else content)
+    numbers = {own: number for number, own in enumerate(scorer.feature_names or ())}
+    columns, rule = encodings(scorer.categories, numbers), _rule(target, format, version)
+    request = Request(target.title, flat, names, named, label, missing, rule, columns)
+    files = {Path(path): target.write(request)}
+    levels = Path(f"{os.fspath(path)}.categories.json") if scorer.categories else None
+    if levels is not None:
+        by_name = encodings(scorer.categories, dict(zip(numbers, names, strict=True)))
+        files[levels] = json.dumps({"features": names, "columns": by_name}, indent=1)
+    with ExitStack() as stack:  # all files or none
+        for file, content in files.items():
+            encoded = content.encode() if isinstance(content, str) else content
+            stack.enter_context(write_whole(file)).write(encoded)
     table = None if check is None else _write_check(scorer, check, Path(path), names, n_jobs)
-    return Export(format, os.fspath(path), table, tuple(_remarks(scorer, format, request, added)))
+    remarks = tuple(_remarks(scorer, format, request, added, levels))
+    return Export(format, os.fspath(path), None if levels is None else str(levels), table, remarks)
 
 
 def _target(name: str) -> Target:
@@ -278,12 +292,15 @@ def _solr(version: Version | None) -> Missing:
     return Missing.SIDES if version is None or version >= (9, 2) else Missing.ZERO
 
 
-def _remarks(scorer: Scorer, target: str, request: Request, added: float) -> Iterator[str]:
+def _remarks(scorer: Scorer, target: str, request: Request, added: float, levels: Path | None) -> Iterator[str]:
     if TARGETS[target].names_matter and not request.named:
         yield f"The model has no names of features; they are called feature1 to feature{scorer.n_features}."
-    if scorer.categories:
-        names = ", ".join(category.name for category in scorer.categories)
-        yield f"These columns hold categories, which the target must encode as rankwright does: {names}."
+    if levels is not None:
+        function = f", and {request.name}_set_level sets them" if target == "c" else ""
+        yield (
+            f"These columns hold categories: {', '.join(request.columns)}. The features of each level are in "
+            f"{levels.name}{function}."
+        )
     if added:
         yield f"Scores are higher by {added!r}, so that none is negative."
     if request.flat.needs_query:
@@ -360,7 +377,7 @@ TARGETS = {
     ),
     "c": Target(
         "C",
-        lambda request: c_header(request.flat, request.own_names, request.name),
+        lambda request: c_header(request.flat, request.own_names, request.name, request.columns),
         "NAME_score of every row, or NAME_score_query of every query",
         within_query=True,
         infinite=True,

@@ -21,8 +21,8 @@ DEFAULT_LEFT, NAN_IS_MISSING = 2, 2 << 2  # in decision_type
 def lightgbm_text(trees: TreeEnsemble, names: Sequence[str]) -> str:
     """Return the text of a model file; without names, features are called as LightGBM calls those of arrays."""
     names = names or [f"Column_{column}" for column in range(trees.n_features)]
-    if any(len(name.split()) != 1 or "=" in name for name in names):
-        raise InputError("LightGBM's text separates names of features by spaces: rename those with spaces or =.")
+    if any(len(name.split()) != 1 for name in names):
+        raise InputError("LightGBM's text separates names of features by spaces: rename those with spaces.")
     blocks = [_block(trees, number, *slices) for number, slices in enumerate(slices_of_trees(trees))]
     header = [
         "tree",
