@@ -19,7 +19,7 @@ import rankwright as rw
 from benchmarks.parity import engines, libraries, models, ranklib
 from benchmarks.parity.jars import UnavailableError, version_of
 from benchmarks.parity.table import HEAD, PAGE, Row, line, write
-from rankwright.interop.exporters.flat_models import flattened
+from rankwright.interop.exporters.scorer_sum import sum_of_scorers
 from rankwright.interop.exporters.target_rules import never_negative
 
 
@@ -102,7 +102,7 @@ def compare_written(row, target, folder):
     scores = target.scores([one for _, one in several], rows, folder)
     for (_, model), X, theirs in zip(several, rows, scores, strict=True):
         ours = model.predict(np.where(np.isnan(X), np.float32(0.0), X) if target.zeros else X)
-        row.add(X, ours + never_negative(flattened(model).trees)[1] if target.lifted else ours, theirs)
+        row.add(X, ours + never_negative(sum_of_scorers(model).trees)[1] if target.lifted else ours, theirs)
 
 
 def tries():

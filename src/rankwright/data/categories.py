@@ -111,12 +111,13 @@ def encodings(categories: Sequence[Category], features: Mapping[str, Any]) -> di
     for category in categories:
         own = [features[column] for column in category.columns]
         if category.one_hot:
-            otherwise = dict.fromkeys(own, 0)
             levels = {value: {feature: 1} for value, feature in zip(category.values, own, strict=True)}
         else:
-            otherwise = {own[0]: None}
             levels = {value: {own[0]: code} for code, value in enumerate(category.values)}
-        tables[category.name] = {"otherwise": otherwise, "levels": levels}
+        tables[category.name] = {
+            "otherwise": dict.fromkeys(own, 0 if category.one_hot else None),
+            "levels": levels,
+        }
     return tables
 
 

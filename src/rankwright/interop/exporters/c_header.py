@@ -15,7 +15,7 @@ from rankwright.models.serialisation import shown
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from rankwright.interop.exporters.flat_models import Expected, Flat
+    from rankwright.interop.exporters.scorer_sum import ExpectedTerm, ScorerSum
     from rankwright.models.network import NetworkScorer
 
 # Pieces of C: NAME_ begins the names of a term of a model, MODEL_ those of the whole model.
@@ -246,7 +246,7 @@ IDENTIFIER = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,62}")
 VALUES_PER_LINE = 12
 
 
-def c_header(flat: Flat, names: Sequence[str], name: str, columns: Mapping[str, Mapping[str, Any]]) -> str:
+def c_header(model: ScorerSum, names: Sequence[str], name: str, columns: Mapping[str, Mapping[str, Any]]) -> str:
     """Return a header that defines `double NAME_score(const float *features)`; NaN is a missing value.
 
     For a model that compares the documents of a query it defines `void NAME_score_query(const float *features, int
@@ -262,15 +262,15 @@ def c_header(flat: Flat, names: Sequence[str], name: str, columns: Mapping[str, 
             "has letters, digits and underscores only."
         )
     listed = "".join(f" * {column} {_comment(name_of_feature)}\n" for column, name_of_feature in enumerate(names))
-    functions = _of_queries(flat) if flat.needs_query else _of_documents(flat, "score")
-    usage = "score_query takes a query's documents, each of" if flat.needs_query else "score takes"
-    infinite = flat.trees is not None and bool(np.isinf(flat.trees.threshold).any())
-    headers = HEADERS if infinite or flat.needs_query or flat.networks or flat.expected or columns else ""
+    functions = _of_queries(model) if model.needs_query else _of_documents(model, "score")
+    usage = "score_query takes a query's documents, each of" if model.needs_query else "score takes"
+    infinite = model.trees is not None and bool(np.isinf(model.trees.threshold).any())
+    headers = HEADERS if infinite or model.needs_query or model.networks or model.expected or columns else ""
     headers += "#include <string.h>\n" if columns else ""
     text = (
-        f"/* Written by rankwright. NAME_{usage} {flat.n_features} features, NaN for a missing one.\n\0 */\n"
+        f"/* Written by rankwright. NAME_{usage} {model.n_features} features, NaN for a missing one.\n\0 */\n"
         f"#ifndef NAME_H\n#define NAME_H\n\n{headers}#include <stdint.h>\n\n"
-        f"#define NAME_N_FEATURES {flat.n_features}\n{functions}\1\n#endif\n"
+        f"#define NAME_N_FEATURES {model.n_features}\n{functions}\1\n#endif\n"
     )
     text = re.sub("NAME_|MODEL_", f"{name}_", text)  # but not in names and levels
     return text.replace("\1", _set_level(columns, name) if columns else "").replace("\0", listed)
@@ -278,7 +278,8 @@ def c_header(flat: Flat, names: Sequence[str], name: str, columns: Mapping[str, 
 
 def _set_level(columns: Mapping[str, Mapping[str, Any]], name: str) -> str:
     """Return the function that sets features by levels, which it searches in the order of `strcmp`."""
-    levels, branches = [], []
+    levels: list[str] = []
+    branches: list[str] = []
     for column, encoding in columns.items():
         first = len(levels)
         for level, features in sorted(encoding["levels"].items(), key=lambda item: item[0].encode()):
@@ -302,19 +303,19 @@ def _text(text: str) -> str:
     return f'"{"".join(plain)}"'
 
 
-def _of_documents(flat: Flat, called: str) -> str:
+def _of_documents(model: ScorerSum, called: str) -> str:
     """Return the function that scores the columns of one document by trees and weights."""
     tables, body = [], ""
-    if flat.trees is not None:
-        tables += [_tables_of_trees(flat.trees)]
+    if model.trees is not None:
+        tables += [_tables_of_trees(model.trees)]
         body += TREES
-    if flat.linear is not None:
-        tables += [_tables_of_weights(flat.linear)]
+    if model.linear is not None:
+        tables += [_tables_of_weights(model.linear)]
         body += LINEAR
-    for number, network in enumerate(flat.networks):
+    for number, network in enumerate(model.networks):
         tables += [_network(network).replace("NAME_", f"NAME_network{number}_")]
         body += f"  score += NAME_network{number}_score(features);\n"
-    for number, expected in enumerate(flat.expected):
+    for number, expected in enumerate(model.expected):
         tables += [_relevance(expected).replace("NAME_", f"NAME_expected{number}_")]
         body += f"  score += NAME_expected{number}_score(features);\n"
     unused = "" if body else "  (void)features;\n"
@@ -324,24 +325,24 @@ def _of_documents(flat: Flat, called: str) -> str:
     )
 
 
-def _of_queries(flat: Flat) -> str:
+def _of_queries(model: ScorerSum) -> str:
     """Return the functions that score a query: the columns within it, if there are any, and all terms."""
     sizes = (
-        f"#define NAME_N_COLUMNS {flat.n_columns}\n"
+        f"#define NAME_N_COLUMNS {model.n_columns}\n"
         "#define NAME_WORK(n_documents) ((size_t)(n_documents) * (NAME_N_COLUMNS + 1))\n"
-        f"#define NAME_TERMS(n_documents) ((size_t)(n_documents) * {_depth(flat)})\n\n"
+        f"#define NAME_TERMS(n_documents) ((size_t)(n_documents) * {_depth(model)})\n\n"
     )
-    functions = sizes + (STANDARDISE if flat.standardised else "") + _sum_of_terms(flat)
-    if not flat.kinds:
+    functions = sizes + (STANDARDISE if model.standardised else "") + _sum_of_terms(model)
+    if not model.query_features:
         return functions + QUERY
     made = [
         f"      column[{1 + number} * NAME_N_FEATURES] = {VALUES[kind]};\n"
-        for number, kind in enumerate(flat.kinds)
+        for number, kind in enumerate(model.query_features)
     ]
     terms = (", terms for NAME_TERMS(n_documents) doubles", " double *terms,", "terms")
     words = zip(
         ("TERMS_ROOM", "TERMS_PARAMETER", "TERMS_GIVEN"),
-        terms if flat.standardised else ("", "", "0"),
+        terms if model.standardised else ("", "", "0"),
         strict=True,
     )
     columns = COLUMNS.replace("KINDS", "".join(made))
@@ -350,19 +351,19 @@ def _of_queries(flat: Flat) -> str:
     return functions + columns
 
 
-def _sum_of_terms(flat: Flat) -> str:
+def _sum_of_terms(model: ScorerSum) -> str:
     """Return the function that scores the columns of all documents of a query, after those of its terms."""
     terms = ""
     calls = ""
-    for number, (inner, weight) in enumerate(flat.standardised):
+    for number, (inner, weight) in enumerate(model.standardised):
         terms += _sum_of_terms(inner).replace("NAME_", f"NAME_term{number}_")
         calls += TERM.replace("TERM_", f"NAME_term{number}_").replace("WEIGHT", weight.hex())
-    return terms + _of_documents(flat, "score_columns") + SCORES.replace("TERMS", calls)
+    return terms + _of_documents(model, "score_columns") + SCORES.replace("TERMS", calls)
 
 
-def _depth(flat: Flat) -> int:
+def _depth(model: ScorerSum) -> int:
     """Return how many terms are inside one another."""
-    return max((1 + _depth(term.inner) for term in flat.standardised), default=0)
+    return max((1 + _depth(term.inner) for term in model.standardised), default=0)
 
 
 def _comment(text: str) -> str:
@@ -404,7 +405,7 @@ def _tables_of_weights(linear: Any) -> str:
     )
 
 
-def _relevance(expected: Expected) -> str:
+def _relevance(expected: ExpectedTerm) -> str:
     functions, calls = "", []
     for number, of_class in enumerate(expected.classes):
         functions += _of_documents(of_class, "score").replace("NAME_", f"NAME_class{number}_")

@@ -19,10 +19,10 @@ from rankwright.data.column_roles import DOCUMENT, QUERY, SCORE
 from rankwright.data.writers import write_table
 from rankwright.interop.exporters.c_header import c_header
 from rankwright.interop.exporters.engines import elasticsearch_json, ltr_plugin_json, solr_json
-from rankwright.interop.exporters.flat_models import Flat, flattened
 from rankwright.interop.exporters.lightgbm import lightgbm_text
 from rankwright.interop.exporters.onnx import onnx_model
 from rankwright.interop.exporters.ranklib import ranklib_text
+from rankwright.interop.exporters.scorer_sum import ScorerSum, sum_of_scorers
 from rankwright.interop.exporters.target_rules import (
     Missing,
     never_negative,
@@ -54,7 +54,7 @@ class Request:
     """What is to be written: the model as one sum, names of its features, and what the caller asked for."""
 
     title: str  # of the target
-    flat: Flat
+    model: ScorerSum
     names: tuple[str, ...]
     named: bool
     name: str
@@ -64,11 +64,11 @@ class Request:
 
     def trees(self) -> TreeEnsemble:
         """Return the trees of a model that has nothing else."""
-        return self.flat.trees_only(self.title)
+        return self.model.trees_only(self.title)
 
     def single(self) -> TreeEnsemble | LinearScorer:
         """Return trees or weights whose missing values the target treats as we do, in its 32-bit numbers."""
-        model = self.flat.single(self.title)
+        model = self.model.trees_or_weights(self.title)
         if self.missing:
             require_same_missing(model, self.rule, self.title)
         return require_float32(model, self.title) if isinstance(model, TreeEnsemble) else model
@@ -91,7 +91,7 @@ class Target:
     compared: str
     rule: Callable[[Version | None], Missing] | None = None  # None: no version matters
     names_matter: bool = False
-    within_query: bool = False  # takes one query per call
+    takes_queries: bool = False  # all documents of a query in one call
     infinite: bool = False  # takes infinite numbers
 
 
@@ -186,16 +186,16 @@ def export(
         raise InputError(f"export takes a scorer or a fitted ranker, not this {type(model).__name__}.")
     target = _target(format)
     names, named = _names(scorer, feature_names)
-    flat, added = flattened(scorer, target.title, within_query=target.within_query), 0.0
-    if flat.trees is not None and not target.infinite:
-        flat = replace(flat, trees=with_finite_thresholds(flat.trees))
+    summed, added = sum_of_scorers(scorer, target.title, takes_queries=target.takes_queries), 0.0
+    if summed.trees is not None and not target.infinite:
+        summed = replace(summed, trees=with_finite_thresholds(summed.trees))
     if non_negative:
-        flat, added = _raised(flat)
+        summed, added = _raised(summed)
     label = re.sub(r"\W+", "_", Path(path).name.split(".")[0]) if name is None else name
     _require_text([label, *names, *(text for own in scorer.categories for text in (own.name, *own.values))])
     numbers = {own: number for number, own in enumerate(scorer.feature_names or ())}
     columns, rule = encodings(scorer.categories, numbers), _rule(target, format, version)
-    request = Request(target.title, flat, names, named, label, missing, rule, columns)
+    request = Request(target.title, summed, names, named, label, missing, rule, columns)
     files = {Path(path): target.write(request)}
     levels = Path(f"{os.fspath(path)}.categories.json") if scorer.categories else None
     if levels is not None:
@@ -244,14 +244,14 @@ def _require_text(texts: Iterable[str]) -> None:
             raise InputError(f"The name {shown(text)} cannot be written as UTF-8; rename it.") from None
 
 
-def _raised(flat: Flat) -> tuple[Flat, float]:
-    others = (flat.linear is not None, flat.networks, flat.expected, flat.standardised)
-    if flat.trees is None or any(others):
+def _raised(model: ScorerSum) -> tuple[ScorerSum, float]:
+    others = (model.linear is not None, model.networks, model.expected, model.standardised)
+    if model.trees is None or any(others):
         raise InputError(
             "Only scores of trees alone can be made non-negative; weighted features and networks have no lowest."
         )
-    trees, added = never_negative(flat.trees)
-    return replace(flat, trees=trees), added
+    trees, added = never_negative(model.trees)
+    return replace(model, trees=trees), added
 
 
 def _rule(target: Target, name: str, version: str | None) -> Missing:
@@ -303,9 +303,9 @@ def _remarks(scorer: Scorer, target: str, request: Request, added: float, levels
         )
     if added:
         yield f"Scores are higher by {added!r}, so that none is negative."
-    if request.flat.needs_query:
+    if request.model.needs_query:
         yield "The model compares the documents of a query: give it one whole query per call."
-    linear = request.flat.linear
+    linear = request.model.linear
     if linear is not None and linear.intercept and target in ("elasticsearch-ltr", "opensearch-ltr", "solr"):
         yield f"Scores are lower by the intercept, {linear.intercept!r}; the order is the same."
     if target == "elasticsearch":
@@ -313,7 +313,7 @@ def _remarks(scorer: Scorer, target: str, request: Request, added: float, levels
             "Features that are no fields of the documents need a query_extractor in "
             "inference_config.learning_to_rank.feature_extractors."
         )
-    if target == "solr" and request.missing and request.flat.trees is not None and request.rule is Missing.SIDES:
+    if target == "solr" and request.missing and request.model.trees is not None and request.rule is Missing.SIDES:
         yield 'Features that may be missing need "defaultValue": "NaN" in the feature store.'
 
 
@@ -364,22 +364,22 @@ TARGETS = {
     ),
     "vespa": Target(
         "Vespa",
-        lambda request: vespa_expression(request.flat, request.names),
+        lambda request: vespa_expression(request.model, request.names),
         "the relevance by a rank profile with this expression",
         names_matter=True,
     ),
     "onnx": Target(
         "ONNX",
-        lambda request: onnx_model(request.flat),
+        lambda request: onnx_model(request.model),
         "the output score of a session whose input is the features of one query",
-        within_query=True,
+        takes_queries=True,
         infinite=True,
     ),
     "c": Target(
         "C",
-        lambda request: c_header(request.flat, request.own_names, request.name, request.columns),
+        lambda request: c_header(request.model, request.own_names, request.name, request.columns),
         "NAME_score of every row, or NAME_score_query of every query",
-        within_query=True,
+        takes_queries=True,
         infinite=True,
     ),
 }

@@ -28,7 +28,7 @@ from rankwright.interop.exporters.onnx_encoding import (
     tensor,
     whole_number,
 )
-from rankwright.interop.exporters.onnx_query import COLUMNS, INPUT, constants_of, standardised, within_query
+from rankwright.interop.exporters.onnx_query import COLUMNS, INPUT, constants_of, query_columns, standardised
 from rankwright.interop.exporters.target_rules import require_float32
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rankwright.interop.exporters.flat_models import Expected, Flat
+    from rankwright.interop.exporters.scorer_sum import ExpectedTerm, ScorerSum
     from rankwright.models.linear import LinearScorer
     from rankwright.models.network import NetworkScorer
     from rankwright.models.trees import TreeEnsemble
@@ -45,12 +45,12 @@ IR_VERSION, OPSET, ML_OPSET = 7, 13, 3
 OUTPUT = "score"
 
 
-def onnx_model(flat: Flat) -> bytes:
+def onnx_model(model: ScorerSum) -> bytes:
     """Return the bytes of an ONNX file with the input `features` and the output `score`."""
-    scores = _scores(flat, COLUMNS if flat.kinds else INPUT, OUTPUT)
-    nodes = [*within_query(flat.kinds), *scores.nodes]
-    constants = [*constants_of(flat.kinds, standardised=bool(flat.standardised)), *scores.constants]
-    return _model(nodes, constants, flat.n_features)
+    scores = _scores(model, COLUMNS if model.query_features else INPUT, OUTPUT)
+    nodes = [*query_columns(model.query_features), *scores.nodes]
+    constants = [*constants_of(model.query_features, standardised=bool(model.standardised)), *scores.constants]
+    return _model(nodes, constants, model.n_features)
 
 
 class _Nodes(NamedTuple):
@@ -60,29 +60,29 @@ class _Nodes(NamedTuple):
     constants: list[bytes]
 
 
-def _scores(flat: Flat, columns: str, output: str) -> _Nodes:
+def _scores(model: ScorerSum, columns: str, output: str) -> _Nodes:
     """Return what computes `output`, the sum of all terms of a model; the names of its own values begin so."""
-    terms = dict(_terms(flat, columns, output))
+    terms = dict(_terms(model, columns, output))
     nodes = [node for term in terms.values() for node in term.nodes]
     constants = [constant for term in terms.values() for constant in term.constants]
     return _Nodes([*nodes, node("Sum", list(terms), [output])], constants)
 
 
-def _terms(flat: Flat, columns: str, output: str) -> Iterator[tuple[str, _Nodes]]:
+def _terms(model: ScorerSum, columns: str, output: str) -> Iterator[tuple[str, _Nodes]]:
     """Yield what computes each term, by the name of its result."""
-    if flat.trees is not None:
-        trees, summed = require_float32(flat.trees, "ONNX"), f"{output}_tree_sum"
+    if model.trees is not None:
+        trees, summed = require_float32(model.trees, "ONNX"), f"{output}_tree_sum"
         name = f"{output}_of_trees"
         yield name, _Nodes([_ensemble(trees, columns, summed), cast(summed, name)], [])
-    if flat.linear is not None:
-        yield f"{output}_of_weights", _Nodes(_products(columns, output), _weights(flat.linear, output))
-    for number, network in enumerate(flat.networks):
+    if model.linear is not None:
+        yield f"{output}_of_weights", _Nodes(_products(columns, output), _weights(model.linear, output))
+    for number, network in enumerate(model.networks):
         name = f"{output}_network{number}"
         yield name, _layers(network, columns, name)
-    for number, expected in enumerate(flat.expected):
+    for number, expected in enumerate(model.expected):
         name = f"{output}_expected{number}"
         yield name, _relevance(expected, columns, name)
-    for number, (inner, weight) in enumerate(flat.standardised):
+    for number, (inner, weight) in enumerate(model.standardised):
         scores = f"{output}_{number}"
         (nodes, constants), name = _scores(_lowered(inner), columns, scores), f"{scores}_term"
         times = node("Mul", [f"{scores}_standardised", f"{scores}_weight"], [name])
@@ -90,16 +90,16 @@ def _terms(flat: Flat, columns: str, output: str) -> Iterator[tuple[str, _Nodes]
         yield name, _Nodes([*nodes, *standardised(scores), times], [*constants, constant])
 
 
-def _lowered(flat: Flat) -> Flat:
+def _lowered(model: ScorerSum) -> ScorerSum:
     """Return scores that differ by a constant, so that a sum in 32 bits keeps the differences between documents.
 
     Of each tree one of its own leaves is subtracted, the one nearest to their mean.
     """
-    if flat.trees is None:
-        return flat
-    trees, ends = flat.trees, flat.trees.splits[1:].astype(np.int64) + np.arange(1, flat.trees.n_trees + 1)
+    if model.trees is None:
+        return model
+    trees, ends = model.trees, model.trees.splits[1:].astype(np.int64) + np.arange(1, model.trees.n_trees + 1)
     leaves = [own - own[np.abs(own - own.mean()).argmin()] for own in np.split(trees.leaf_value, ends[:-1])]
-    return replace(flat, trees=replace(trees, leaf_value=np.concatenate(leaves)))
+    return replace(model, trees=replace(trees, leaf_value=np.concatenate(leaves)))
 
 
 def _model(nodes: list[bytes], constants: list[bytes], n_features: int) -> bytes:
@@ -145,7 +145,7 @@ def _layers(network: NetworkScorer, columns: str, output: str) -> _Nodes:
     return _Nodes(nodes, constants)
 
 
-def _relevance(expected: Expected, columns: str, output: str) -> _Nodes:
+def _relevance(expected: ExpectedTerm, columns: str, output: str) -> _Nodes:
     names = [f"{output}_class{number}" for number in range(len(expected.classes))]
     classes = [_scores(of_class, columns, name) for of_class, name in zip(expected.classes, names, strict=True)]
     along = whole_number("axis", 1)

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 INPUT, COLUMNS = "features", "columns"
 
 
-def within_query(kinds: Sequence[QueryFeature]) -> list[bytes]:
+def query_columns(kinds: Sequence[QueryFeature]) -> list[bytes]:
     """Return nodes that make `columns`: the features and, for each kind, one column per feature."""
     if not kinds:
         return []

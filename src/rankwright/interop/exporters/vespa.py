@@ -15,7 +15,7 @@ from rankwright.interop.exporters.target_rules import nested, strictly_below
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rankwright.interop.exporters.flat_models import Flat
+    from rankwright.interop.exporters.scorer_sum import ScorerSum
     from rankwright.models.linear import LinearScorer
     from rankwright.models.trees import TreeEnsemble
 
@@ -23,15 +23,15 @@ if TYPE_CHECKING:
 RANK_FEATURE = re.compile(r"[A-Za-z_][\w.]*(\([^()\s]*\))?(\.\w+)?")
 
 
-def vespa_expression(flat: Flat, names: Sequence[str]) -> str:
+def vespa_expression(model: ScorerSum, names: Sequence[str]) -> str:
     """Return the expression; names are rank features, such as `attribute(age)` and `bm25(title)`."""
     for name in names:
         if RANK_FEATURE.fullmatch(name) is None:
             raise InputError(
                 f"{name[:60]!r} is no rank feature of Vespa; give feature_names such as attribute(age)."
             )
-    terms = [] if flat.trees is None else _trees(flat.trees, names)
-    terms += [] if flat.linear is None else _weights(flat.linear, names)
+    terms = [] if model.trees is None else _trees(model.trees, names)
+    terms += [] if model.linear is None else _weights(model.linear, names)
     return " +\n".join(terms) + "\n"
 
 
