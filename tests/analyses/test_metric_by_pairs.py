@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 import rankwright as rw
 from properties import examples
-from rankwright.analyses.metric_by_pairs import count_pairs
 from rankwright.base.errors import InputError
 from reference.label_pairs import count_label_pairs
 
@@ -34,7 +33,7 @@ def test_pairs_per_query_equal_those_counted_one_by_one(rows):
     for (query, _, _), count in count_label_pairs(y, scores, qid)[0].items():
         counts[query] += count
     data = data_of(y, qid)
-    assert count_pairs(data.y, data.groups).tolist() == [counts[query] for query in data.groups.ids.tolist()]
+    assert data.groups.count_pairs(data.y).tolist() == [counts[query] for query in data.groups.ids.tolist()]
 
 
 # Numbers of pairs: a 3, b 1, c 0, d 2.
@@ -61,7 +60,7 @@ def test_groups_by_hand():
 def test_every_query_with_pairs_is_in_one_group(rows, groups):
     y, scores, qid = map(np.array, zip(*rows, strict=True))
     data = data_of(y, qid)
-    pairs = count_pairs(data.y, data.groups)
+    pairs = data.groups.count_pairs(data.y)
     if not pairs.any():
         with pytest.raises(InputError, match="No query has documents of different labels"):
             rw.analyses.by_pairs(scores, data, groups=groups, metric="pair_accuracy")

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
     from rankwright.base.arrays import Doubles
     from rankwright.data.dataset import RankingData
-    from rankwright.data.groups import QueryGroups
     from rankwright.data.readers.trec import Judgements, Run
     from rankwright.evaluation.evaluate import Predicts
     from rankwright.metrics.catalogue import Convention, MetricLike
@@ -159,7 +158,7 @@ def by_pairs(
     report = evaluate(systems, judged, metrics=[asked], convention=convention, queries=queries, n_jobs=n_jobs)
     measured = set(report.queries)
     kept = np.array([query in measured for query in judged.groups.ids.tolist()], dtype=bool)
-    pairs = count_pairs(labels_of(judged), judged.groups)[kept]
+    pairs = judged.groups.count_pairs(labels_of(judged))[kept]
     if not pairs.any():
         raise InputError(
             "No query has documents of different labels, so queries cannot be grouped by their pairs."
@@ -167,15 +166,6 @@ def by_pairs(
     values = {system: report.per_query(system, asked) for system in report.systems}
     by_size = [_group(pairs, members, values) for members in _grouped(pairs, _starts(pairs, groups))]
     return MetricByPairs(str(asked), report.systems, tuple(by_size), int((pairs == 0).sum()))
-
-
-def count_pairs(labels: Doubles, groups: QueryGroups) -> NDArray[np.int64]:
-    """Return the number of pairs of documents with different labels, one per query."""
-    level = np.unique(labels, return_inverse=True)[1]
-    n_levels = int(level.max(initial=0)) + 1
-    _, same = np.unique(groups.query_of_row * n_levels + level, return_inverse=True)
-    equal = np.bincount(same)[same]  # documents of the row's query and label, itself included
-    return np.asarray((groups.sizes**2 - groups.reduce(np.add, equal)) // 2)
 
 
 def _starts(pairs: NDArray[np.int64], groups: int | Sequence[int]) -> NDArray[np.int64]:

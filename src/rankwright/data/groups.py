@@ -81,6 +81,16 @@ class QueryGroups:
         """Reduce `values`, one per row, within each query by `ufunc`, such as `np.maximum`."""
         return np.asarray(ufunc.reduceat(values[self.rows], self.offsets[:-1]))
 
+    def count_pairs(self, labels: Doubles) -> Integers:
+        """Return the number of pairs of documents with different labels, one per query.
+
+        That is half of (all ordered pairs - those with equal labels).
+        """
+        levels, level = np.unique(labels, return_inverse=True)
+        label_in_query, count = np.unique(self.query_of_row * len(levels) + level, return_counts=True)
+        equal = np.bincount(label_in_query // len(levels), count**2, minlength=len(self)).astype(np.int64)
+        return np.asarray((self.sizes**2 - equal) // 2)
+
     @cached_property
     def sizes(self) -> Integers:
         """Number of documents of each query."""

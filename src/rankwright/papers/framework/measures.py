@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rankwright.analyses.metric_by_pairs import count_pairs
 from rankwright.analyses.pair_errors import misordered
 from rankwright.base.errors import InputError
 from rankwright.evaluation.evaluate import evaluate
@@ -117,7 +116,7 @@ class NumberOfPairs:
 
     def __call__(self, _model: Any, trial: DataTrial, _threads: int) -> dict[str, Doubles]:
         """Count pairs; the model does not matter."""
-        return {PAIRS: count_pairs(trial.test.y, trial.test.groups).astype(float)}
+        return {PAIRS: trial.test.groups.count_pairs(trial.test.y).astype(float)}
 
 
 @dataclass(frozen=True)

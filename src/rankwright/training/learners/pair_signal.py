@@ -91,7 +91,7 @@ class LabelPairs(ABC):
         """
         shares = np.ones(len(judged.y)) if weights is None else np.sqrt(weights)
         if by_query:
-            shares = shares / np.sqrt(count_pairs(judged))[judged.groups.query_of_row]
+            shares = shares / np.sqrt(pair_divisors(judged))[judged.groups.query_of_row]
         few = len(np.unique(judged.y)) <= _native.MOST_LABELS
         pairs = (FactoredPairs if few else ListedPairs)(judged, strength, shares, n_threads)
         if pairs.log_loss_at_first == -np.inf:
@@ -273,12 +273,6 @@ def _starts(sizes: NDArray[np.int64]) -> NDArray[np.int64]:
     return np.asarray(np.cumsum(sizes) - sizes)
 
 
-def count_pairs(judged: QueryLabels) -> Doubles:
-    """Return the number of pairs with different labels of each query; 1 if there is none.
-
-    That is half of (all ordered pairs - those with equal labels).
-    """
-    values, codes = np.unique(judged.y, return_inverse=True)
-    kinds, alike = np.unique(judged.groups.query_of_row * len(values) + codes, return_counts=True)
-    equal = np.bincount(kinds // len(values), alike**2, minlength=len(judged.groups))
-    return np.maximum((judged.groups.sizes**2 - equal) / 2.0, 1.0)
+def pair_divisors(judged: QueryLabels) -> Doubles:
+    """Return the number of pairs with different labels of each query; 1 if there is none."""
+    return np.maximum(judged.groups.count_pairs(judged.y), 1.0)
