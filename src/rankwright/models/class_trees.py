@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass, replace
 from enum import Enum
 from functools import cached_property
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
-    from rankwright.base.arrays import Doubles, Floats, Integers
+    from rankwright.base.arrays import Doubles, Integers
     from rankwright.data.dataset import Documents
     from rankwright.data.groups import QueryGroups
 
@@ -175,39 +176,20 @@ class ClassLink(Enum):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ExpectedRelevance(Scorer):
-    """The expected relevance of a document by the class scores of trees (Li, Burges & Wu 2007).
-
-    Contributions are those of `class_contributions`.
+class ClassScorer(Scorer):
+    """A function of the scores that trees give each class; contributions are those of `class_contributions`.
 
     Parameters
     ----------
     classes
         The trees that score each class.
-    levels
-        The value of each relevance level, ascending.
-    link
-        How scores of classes become probabilities of levels.
     """
 
-    kind: ClassVar[str] = "expected_relevance"
     classes: ClassTrees
-    levels: Doubles
-    link: ClassLink
 
     def __post_init__(self) -> None:
-        self._set("levels", frozen_numbers("levels", self.levels))
-        if len(self.levels) < 2 or not (np.diff(self.levels) > 0).all():
-            raise InputError("levels must be at least two numbers in ascending order.")
-        if self.link.n_classes(len(self.levels)) != self.classes.n_classes:
-            raise InputError(f"{len(self.levels)} levels cannot have {self.classes.n_classes} classes.")
         self._set("n_features", self.classes.trees.n_features)
         super().__post_init__()
-
-    def __repr__(self) -> str:
-        return (
-            f"ExpectedRelevance({self.n_rounds:,} rounds, {len(self.levels)} levels, {self.n_features} features)"
-        )
 
     @property
     def n_rounds(self) -> int:
@@ -223,17 +205,6 @@ class ExpectedRelevance(Scorer):
         """Return the model of the first rounds only."""
         return replace(self, classes=self.classes.first(n_rounds))
 
-    def probabilities(self, X: Any, qid: ArrayLike | None = None, *, n_jobs: int | None = None) -> Doubles:
-        """Return the probability of each level, one row per document. Takes the same input as `predict`."""
-        features, groups = self._checked(X, qid)
-        shares = self.link.probabilities(self.classes._scores(features, groups, resolve_threads(n_jobs)))
-        if (
-            self.link is ClassLink.ORDINAL
-        ):  # of a level or a higher one; where they cross, a level gets probability 0
-            above = np.vstack([np.ones(shares.shape[1]), np.minimum.accumulate(shares), np.zeros(shares.shape[1])])
-            shares = -np.diff(above, axis=0)
-        return np.ascontiguousarray(shares.T)
-
     @property
     def total_gain(self) -> Doubles:
         """The total gain of the splits on each feature."""
@@ -244,15 +215,71 @@ class ExpectedRelevance(Scorer):
         """The features that occur in any split."""
         return self.classes.trees.used_features
 
-    def _score(self, X: Floats, groups: QueryGroups, n_threads: int, /) -> Doubles:
-        return self.link.relevance(self.classes._scores(X, groups, n_threads), self.levels)
+    @abstractmethod
+    def _of_classes(self, scores: Doubles, groups: QueryGroups, n_threads: int) -> Doubles:
+        """Return the score of each document, given one row of scores per class."""
 
-    def _contributions(self, X: Floats, groups: QueryGroups, n_threads: int, /) -> Doubles:
-        parts, scores = (
-            self.classes._contributions(X, groups, n_threads),
-            self.classes._scores(X, groups, n_threads),
+    def _score(self, X: Any, groups: QueryGroups, n_threads: int, /) -> Doubles:
+        return self._of_classes(self.classes._scores(X, groups, n_threads), groups, n_threads)
+
+    def _contributions(self, X: Any, groups: QueryGroups, n_threads: int, /) -> Doubles:
+        parts = self.classes._contributions(X, groups, n_threads)
+        scores = self.classes._scores(X, groups, n_threads)
+        return class_contributions(parts, scores, lambda mixed: self._of_classes(mixed, groups, n_threads))
+
+    @staticmethod
+    def _saved_classes(state: State) -> ClassTrees:
+        """Return the trees with their leaf values from a file."""
+        trees = state.child("trees")
+        if not isinstance(trees, TreeEnsemble):
+            raise InputError(f"The trees must be of kind {TreeEnsemble.kind!r}, not {trees.kind!r}.")
+        return ClassTrees(trees, state.matrix("values"), state.integer("n_classes"))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ExpectedRelevance(ClassScorer):
+    """The expected relevance of a document by the class scores of trees (Li, Burges & Wu 2007).
+
+    Contributions are those of `class_contributions`.
+
+    Parameters
+    ----------
+    classes
+        The trees that score each class.
+    levels
+        The value of each relevance level, ascending.
+    link
+        How scores of classes become probabilities of levels.
+    """
+
+    kind: ClassVar[str] = "expected_relevance"
+    levels: Doubles
+    link: ClassLink
+
+    def __post_init__(self) -> None:
+        self._set("levels", frozen_numbers("levels", self.levels))
+        if len(self.levels) < 2 or not (np.diff(self.levels) > 0).all():
+            raise InputError("levels must be at least two numbers in ascending order.")
+        if self.link.n_classes(len(self.levels)) != self.classes.n_classes:
+            raise InputError(f"{len(self.levels)} levels cannot have {self.classes.n_classes} classes.")
+        super().__post_init__()
+
+    def __repr__(self) -> str:
+        return (
+            f"ExpectedRelevance({self.n_rounds:,} rounds, {len(self.levels)} levels, {self.n_features} features)"
         )
-        return class_contributions(parts, scores, lambda mixed: self.link.relevance(mixed, self.levels))
+
+    def probabilities(self, X: Any, qid: ArrayLike | None = None, *, n_jobs: int | None = None) -> Doubles:
+        """Return the probability of each level, one row per document. Takes the same input as `predict`."""
+        features, groups = self._checked(X, qid)
+        shares = self.link.probabilities(self.classes._scores(features, groups, resolve_threads(n_jobs)))
+        if self.link is ClassLink.ORDINAL:  # of a level or a higher one; where they cross, a level gets 0
+            above = np.vstack([np.ones(shares.shape[1]), np.minimum.accumulate(shares), np.zeros(shares.shape[1])])
+            shares = -np.diff(above, axis=0)
+        return np.ascontiguousarray(shares.T)
+
+    def _of_classes(self, scores: Doubles, _groups: QueryGroups, _threads: int) -> Doubles:
+        return self.link.relevance(scores, self.levels)
 
     def state(self) -> State:
         """Return the trees, their leaf values, the levels and the link."""
@@ -268,12 +295,7 @@ class ExpectedRelevance(Scorer):
         name, known = state.fields.get("link"), {link.value: link for link in ClassLink}
         if not isinstance(name, str) or name not in known:
             raise InputError(f"link must be one of {', '.join(known)}, not {shown(name)}.")
-        trees = state.child("trees")
-        if not isinstance(trees, TreeEnsemble):
-            raise InputError(f"The trees must be of kind {TreeEnsemble.kind!r}, not {trees.kind!r}.")
-        values = state.array("values", np.float64, n_dimensions=2)
-        classes = ClassTrees(trees, values, state.integer("n_classes"))
-        return cls(classes, state.array("levels", np.float64), known[name])
+        return cls(cls._saved_classes(state), state.vector("levels"), known[name])
 
 
 def class_contributions(parts: Doubles, scores: Doubles, score_of: Callable[[Doubles], Doubles]) -> Doubles:

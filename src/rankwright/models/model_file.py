@@ -14,7 +14,7 @@ readers know.
 
 Every byte belongs to one array only, so loading takes at most a few times the size of the file. What a file can
 claim without holding it is bounded too: the depth of scorers here, the number of features and
-the depth of facts in `state.py`, the columns made of each feature in `query_features.py`.
+the depth of facts in `serialisation.py`, the columns made of each feature in `query_features.py`.
 """
 
 from __future__ import annotations

@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, runtime_checkable
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 
 from rankwright.base.errors import InputError
 from rankwright.data.dataset import Documents
 from rankwright.models.scorer import Scorer
-from rankwright.models.serialisation import State, checked_n_features, shown
+from rankwright.models.serialisation import Saved, State, checked_n_features, shown
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -53,6 +53,12 @@ class RetrievalScorer(Scorer):
     """
 
     kind: ClassVar[str] = "retrieval"
+    saved: ClassVar[Saved] = {
+        "model": State.plain,
+        "parameters": State.plain,
+        "weights": State.plain,
+        "n_features": State.integer,
+    }
     model: str
     parameters: Mapping[str, float | str]
     weights: Mapping[str, float]
@@ -81,22 +87,6 @@ class RetrievalScorer(Scorer):
     def used_features(self) -> Integers:
         """No feature."""
         return np.zeros(0, np.int64)
-
-    def state(self) -> State:
-        """Return model, parameters and weights of fields."""
-        fields: dict[str, Any] = {
-            "model": self.model,
-            "parameters": dict(self.parameters),
-            "weights": dict(self.weights),
-            "n_features": self.n_features,
-        }
-        return State(fields=fields)
-
-    @classmethod
-    def from_state(cls, state: State) -> Self:
-        """Rebuild a scorer from model, parameters and weights of fields."""
-        given: Any = [state._get("field", state.fields, name) for name in ("model", "parameters", "weights")]
-        return cls(*given, n_features=state.integer("n_features"))
 
     def _checked(self, X: Any, qid: ArrayLike | None) -> tuple[Floats, QueryGroups]:
         if not isinstance(X, Documents) or qid is not None:

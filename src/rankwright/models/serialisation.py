@@ -41,13 +41,17 @@ class State:
         parts = {"field": self.fields, "array": self.arrays, "scorer": self.children}
         return {(part, name) for part, named in parts.items() for name in named}
 
+    def plain(self, name: str) -> Any:
+        """Return a field, which the scorer itself checks."""
+        return self._get("field", self.fields, name)
+
     def number(self, name: str) -> float:
         """Return a finite number."""
-        return checked_number(name, self._get("field", self.fields, name))
+        return checked_number(name, self.plain(name))
 
     def integer(self, name: str) -> int:
         """Return an integer."""
-        return checked_integer(name, self._get("field", self.fields, name))
+        return checked_integer(name, self.plain(name))
 
     def array(self, name: str, dtype: type[np.generic], n_dimensions: int = 1) -> NDArray[Any]:
         """Return an array of exactly this type and number of dimensions."""

@@ -132,10 +132,7 @@ class TreeEnsemble(Scorer):
         n_trees = checked_integer("n_trees", n_trees)
         if not 0 <= n_trees <= self.n_trees:
             raise InputError(f"n_trees must be from 0 to {self.n_trees}, not {shown(n_trees)}.")
-        n_splits = int(self.splits[n_trees])
-        cut = dict.fromkeys(PER_SPLIT, n_splits) | dict.fromkeys(PER_LEAF, n_splits + n_trees)
-        parts = {name: getattr(self, name)[:size] for name, size in cut.items()}
-        return replace(self, splits=self.splits[: n_trees + 1], **parts)
+        return self.take(range(n_trees))
 
     def take(self, trees: Sequence[int]) -> Self:
         """Return the model of the trees with these indices, in ascending order."""

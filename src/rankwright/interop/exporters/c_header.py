@@ -10,13 +10,17 @@ import numpy as np
 
 from rankwright.base.errors import InputError
 from rankwright.data.query_features import QueryFeature
-from rankwright.models.serialisation import shown
+from rankwright.interop.exporters.c_levels import set_level_function
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
+
+    from numpy.typing import NDArray
 
     from rankwright.interop.exporters.scorer_sum import ExpectedTerm, ScorerSum
+    from rankwright.models.linear import LinearScorer
     from rankwright.models.network import NetworkScorer
+    from rankwright.models.trees import TreeEnsemble
 
 # Pieces of C: NAME_ begins the names of a term of a model, MODEL_ those of the whole model.
 HEADERS = "#include <math.h>\n#include <stddef.h>\n"
@@ -46,30 +50,6 @@ LINEAR = """\
     }
     score += weighted;
   }
-"""
-SET_LEVEL = """\
-/* Sets the features of a categorical column by its level, both texts in UTF-8. Returns 1, or 0 if there is no such
-   column or level; an unknown level, and NULL, count as missing. */
-static inline int NAME_set_level(float *features, const char *column, const char *level) {
-  static const struct { const char *level; int32_t feature; float value; } levels[] = {
-LEVELS  };
-  int32_t first, end;
-  COLUMNS
-  while (level != NULL && first < end) {
-    const int32_t middle = first + (end - first) / 2;
-    const int order = strcmp(level, levels[middle].level);
-    if (order == 0) {
-      features[levels[middle].feature] = levels[middle].value;
-      return 1;
-    }
-    if (order < 0)
-      end = middle;
-    else
-      first = middle + 1;
-  }
-  return 0;
-}
-
 """
 NETWORK = """\
 static inline double NAME_score(const float *features) {
@@ -273,34 +253,7 @@ def c_header(model: ScorerSum, names: Sequence[str], name: str, columns: Mapping
         f"#define NAME_N_FEATURES {model.n_features}\n{functions}\1\n#endif\n"
     )
     text = re.sub("NAME_|MODEL_", f"{name}_", text)  # but not in names and levels
-    return text.replace("\1", _set_level(columns, name) if columns else "").replace("\0", listed)
-
-
-def _set_level(columns: Mapping[str, Mapping[str, Any]], name: str) -> str:
-    """Return the function that sets features by levels, which it searches in the order of `strcmp`."""
-    levels: list[str] = []
-    branches: list[str] = []
-    for column, encoding in columns.items():
-        first = len(levels)
-        for level, features in sorted(encoding["levels"].items(), key=lambda item: item[0].encode()):
-            [(feature, value)] = features.items()
-            levels.append(f"    {{{_text(level)}, {feature}, {value}.0f}},\n")
-        unset = {feature: "NAN" if value is None else "0.0f" for feature, value in encoding["otherwise"].items()}
-        statements = [f"features[{feature}] = {value};\n    " for feature, value in unset.items()]
-        statements += [f"first = {first};\n    end = {len(levels)};\n  "]
-        branches.append(f"if (strcmp(column, {_text(column)}) == 0) {{\n    {''.join(statements)}}}")
-    branches.append("{\n    return 0;\n  }")
-    parts = {"NAME_": f"{name}_", "COLUMNS": " else ".join(branches)}
-    parts["LEVELS"] = "".join(levels) or '    {"", 0, 0.0f},\n'
-    return re.sub("|".join(parts), lambda word: parts[word[0]], SET_LEVEL)
-
-
-def _text(text: str) -> str:
-    """Return a text in C, all but plain characters as octal numbers of their bytes."""
-    if "\0" in text:
-        raise InputError(f"{shown(text)} has a zero character, which ends texts in C; rename it.")
-    plain = (chr(byte) if 32 <= byte < 127 and byte not in b'"\\?' else f"\\{byte:03o}" for byte in text.encode())
-    return f'"{"".join(plain)}"'
+    return text.replace("\1", set_level_function(columns, name) if columns else "").replace("\0", listed)
 
 
 def _of_documents(model: ScorerSum, called: str) -> str:
@@ -372,37 +325,16 @@ def _comment(text: str) -> str:
     return re.sub(r"([*/?])(?=[*/?])", r"\1 ", printable)
 
 
-def _float(number: float) -> str:
-    """Return a 32-bit number in C; infinity needs <math.h>."""
-    if isinf(number):
-        return "INFINITY" if number > 0 else "-INFINITY"
-    return f"{number.hex()}f"
+def _tables_of_trees(trees: TreeEnsemble) -> str:
+    names = ("splits", "feature", "threshold", "missing_left", "left", "right")
+    tables = {name: getattr(trees, name) for name in names} | {"leaf": trees.leaf_value}
+    return f"#define NAME_N_TREES {trees.n_trees}\n{_tables(tables)}"
 
 
-def _tables_of_trees(trees: Any) -> str:
-    return f"#define NAME_N_TREES {trees.n_trees}\n" + "".join(
-        [
-            _table("int32_t", "splits", map(str, trees.splits.tolist())),
-            _table("int32_t", "feature", map(str, trees.feature.tolist())),
-            _table("float", "threshold", map(_float, trees.threshold.tolist())),
-            _table("uint8_t", "missing_left", map(str, trees.missing_left.tolist())),
-            _table("int32_t", "left", map(str, trees.left.tolist())),
-            _table("int32_t", "right", map(str, trees.right.tolist())),
-            _table("double", "leaf", (value.hex() for value in trees.leaf_value.tolist())),
-        ]
-    )
-
-
-def _tables_of_weights(linear: Any) -> str:
+def _tables_of_weights(linear: LinearScorer) -> str:
     used = linear.used_features
     head = f"#define NAME_N_WEIGHTS {len(used)}\n#define NAME_INTERCEPT ({linear.intercept.hex()})\n"
-    return head + "".join(
-        [
-            _table("int32_t", "column", map(str, used.tolist())),
-            _table("double", "weight", (value.hex() for value in linear.weights[used].tolist())),
-            _table("double", "missing", (value.hex() for value in linear.missing[used].tolist())),
-        ]
-    )
+    return head + _tables({"column": used, "weight": linear.weights[used], "missing": linear.missing[used]})
 
 
 def _relevance(expected: ExpectedTerm) -> str:
@@ -410,7 +342,7 @@ def _relevance(expected: ExpectedTerm) -> str:
     for number, of_class in enumerate(expected.classes):
         functions += _of_documents(of_class, "score").replace("NAME_", f"NAME_class{number}_")
         calls.append(f"NAME_class{number}_score(features)")
-    steps = _table("double", "steps", (step.hex() for step in expected.steps.tolist()))
+    steps = _tables({"steps": expected.steps})
     whole = EXPECTED.replace("LINK", SOFTMAX if expected.softmax else LOGISTIC).replace("SCORES", ", ".join(calls))
     return functions + steps + whole.replace("START", expected.start.hex()).replace("N_CLASSES", str(len(calls)))
 
@@ -418,16 +350,31 @@ def _relevance(expected: ExpectedTerm) -> str:
 def _network(network: NetworkScorer) -> str:
     hidden = network.widths[1:-1].tolist()
     sizes = f"#define NAME_N_LAYERS {len(hidden) + 1}\n#define NAME_WIDEST {max([1, *hidden])}\n"
-    tables = [
-        _table("int32_t", "widths", map(str, network.widths.tolist())),
-        _table("double", "parameters", (value.hex() for value in network.parameters.tolist())),
-        _table("double", "missing", (value.hex() for value in network.missing.tolist())),
-    ]
-    return sizes + "".join(tables) + NETWORK
+    tables = {"widths": network.widths, "parameters": network.parameters, "missing": network.missing}
+    return sizes + _tables(tables) + NETWORK
 
 
-def _table(kind: str, name: str, values: Iterable[str]) -> str:
-    """Return a constant array; C has none of length 0, so an empty one holds a zero that is never read."""
-    listed = list(values) or ["0"]
-    lines = [", ".join(listed[at : at + VALUES_PER_LINE]) for at in range(0, len(listed), VALUES_PER_LINE)]
-    return f"static const {kind} NAME_{name}[] = {{\n  {(',' + chr(10) + '  ').join(lines)}}};\n"
+def _tables(arrays: Mapping[str, NDArray[Any]]) -> str:
+    """Return constant arrays; C has none of length 0, so an empty one holds a zero that is never read."""
+    tables = []
+    for name, values in arrays.items():
+        kind, spelled = NUMBERS.get(values.dtype.name, ("int32_t", str))
+        listed = [spelled(value) for value in values.tolist()] or ["0"]
+        lines = [", ".join(listed[at : at + VALUES_PER_LINE]) for at in range(0, len(listed), VALUES_PER_LINE)]
+        tables.append(f"static const {kind} NAME_{name}[] = {{\n  {(',' + chr(10) + '  ').join(lines)}}};\n")
+    return "".join(tables)
+
+
+def _float(number: float) -> str:
+    """Return a 32-bit number in C; infinity needs <math.h>."""
+    if isinf(number):
+        return "INFINITY" if number > 0 else "-INFINITY"
+    return f"{number.hex()}f"
+
+
+NUMBERS: dict[str, tuple[str, Callable[[Any], str]]] = {
+    "float32": ("float", _float),
+    "float64": ("double", float.hex),
+    "uint8": ("uint8_t", str),
+}
+"""The type in C, and how a number is written, by the type of an array; other integers are `int32_t`."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -186,34 +185,38 @@ def export(
         raise InputError(f"export takes a scorer or a fitted ranker, not this {type(model).__name__}.")
     target = _target(format)
     names, named = _names(scorer, feature_names)
-    summed, added = sum_of_scorers(scorer, target.title, takes_queries=target.takes_queries), 0.0
+    summed = sum_of_scorers(scorer, target.title, takes_queries=target.takes_queries)
     if summed.trees is not None and not target.infinite:
         summed = replace(summed, trees=with_finite_thresholds(summed.trees))
-    if non_negative:
-        summed, added = _raised(summed)
+    summed, added = _raised(summed) if non_negative else (summed, 0.0)
     label = re.sub(r"\W+", "_", Path(path).name.split(".")[0]) if name is None else name
     _require_text([label, *names, *(text for own in scorer.categories for text in (own.name, *own.values))])
-    numbers = {own: number for number, own in enumerate(scorer.feature_names or ())}
-    columns, rule = encodings(scorer.categories, numbers), _rule(target, format, version)
-    request = Request(target.title, summed, names, named, label, missing, rule, columns)
-    files = {Path(path): target.write(request)}
-    levels = Path(f"{os.fspath(path)}.categories.json") if scorer.categories else None
-    if levels is not None:
-        by_name = encodings(scorer.categories, dict(zip(numbers, names, strict=True)))
-        files[levels] = json.dumps({"features": names, "columns": by_name}, indent=1)
-    with ExitStack() as stack:  # all files or none
-        for file, content in files.items():
-            encoded = content.encode() if isinstance(content, str) else content
-            stack.enter_context(write_whole(file)).write(encoded)
+    columns = encodings(scorer.categories, {own: number for number, own in enumerate(scorer.feature_names or ())})
+    request = Request(target.title, summed, names, named, label, missing, _rule(target, format, version), columns)
+    levels = _write_files(Path(path), target.write(request), request, scorer)
     table = None if check is None else _write_check(scorer, check, Path(path), names, n_jobs)
-    remarks = tuple(_remarks(scorer, format, request, added, levels))
-    return Export(format, os.fspath(path), None if levels is None else str(levels), table, remarks)
+    return Export(format, os.fspath(path), levels, table, tuple(_remarks(scorer, format, request, added, levels)))
 
 
 def _target(name: str) -> Target:
     if name not in TARGETS:
         raise InputError(f"format must be one of {', '.join(TARGETS)}, not {shown(name)}.")
     return TARGETS[name]
+
+
+def _write_files(path: Path, content: str | bytes, request: Request, scorer: Scorer) -> str | None:
+    """Write the model and, if it has categories, the features of each level; return the file of these."""
+    encoded = content.encode() if isinstance(content, str) else content
+    if not scorer.categories:
+        with write_whole(path) as file:
+            file.write(encoded)
+        return None
+    by_name = encodings(scorer.categories, dict(zip(scorer.feature_names or (), request.names, strict=True)))
+    levels = path.with_name(f"{path.name}.categories.json")
+    with write_whole(levels) as table, write_whole(path) as file:  # both or none
+        table.write(json.dumps({"features": request.names, "columns": by_name}, indent=1).encode())
+        file.write(encoded)
+    return str(levels)
 
 
 def _write_check(
@@ -292,14 +295,14 @@ def _solr(version: Version | None) -> Missing:
     return Missing.SIDES if version is None or version >= (9, 2) else Missing.ZERO
 
 
-def _remarks(scorer: Scorer, target: str, request: Request, added: float, levels: Path | None) -> Iterator[str]:
+def _remarks(scorer: Scorer, target: str, request: Request, added: float, levels: str | None) -> Iterator[str]:
     if TARGETS[target].names_matter and not request.named:
         yield f"The model has no names of features; they are called feature1 to feature{scorer.n_features}."
     if levels is not None:
         function = f", and {request.name}_set_level sets them" if target == "c" else ""
         yield (
             f"These columns hold categories: {', '.join(request.columns)}. The features of each level are in "
-            f"{levels.name}{function}."
+            f"{Path(levels).name}{function}."
         )
     if added:
         yield f"Scores are higher by {added!r}, so that none is negative."

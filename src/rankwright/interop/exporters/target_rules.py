@@ -58,20 +58,15 @@ def require_same_missing(model: TreeEnsemble | LinearScorer, rule: Missing, targ
 
 def with_finite_thresholds(trees: TreeEnsemble) -> TreeEnsemble:
     """Return trees that treat all finite and missing values alike, for a target without infinite numbers."""
-    never = trees.threshold == -np.inf  # no finite number is so low: exchange sides, and all are below the highest
     if np.isfinite(trees.threshold).all():
         return trees
-    return replace(
-        trees,
-        threshold=np.where(never, HIGHEST, np.minimum(trees.threshold, HIGHEST)),
-        missing_left=np.where(never, 1 - trees.missing_left, trees.missing_left),
-        left=np.where(never, trees.right, trees.left),
-        right=np.where(never, trees.left, trees.right),
-    )
+    never = trees.threshold == -np.inf  # no finite number is so low: exchange sides, and all are below the highest
+    splits = _exchanged(trees, never, np.where(never, HIGHEST, np.minimum(trees.threshold, HIGHEST)))
+    return replace(trees, **splits._asdict())
 
 
-class Below(NamedTuple):
-    """Splits that send a value left if it is below the threshold, not at most the threshold."""
+class SplitArrays(NamedTuple):
+    """The thresholds of splits, the sides of their missing values, and their children."""
 
     threshold: Floats
     missing_left: NDArray[np.uint8]
@@ -79,16 +74,21 @@ class Below(NamedTuple):
     right: NDArray[np.int32]
 
 
-def strictly_below(trees: TreeEnsemble) -> Below:
+def strictly_below(trees: TreeEnsemble) -> SplitArrays:
     """Return the splits for `<`, so that no 32-bit float changes sides; thresholds stay finite."""
     always = trees.threshold == HIGHEST  # no finite number is above: exchange sides, and none is below the lowest
     with np.errstate(over="ignore"):
         above = np.nextafter(trees.threshold, np.float32(np.inf))
-    return Below(
-        np.where(always, -HIGHEST, above).astype(np.float32),
-        np.where(always, 1 - trees.missing_left, trees.missing_left).astype(np.uint8),
-        np.where(always, trees.right, trees.left),
-        np.where(always, trees.left, trees.right),
+    return _exchanged(trees, always, np.where(always, -HIGHEST, above).astype(np.float32))
+
+
+def _exchanged(trees: TreeEnsemble, chosen: NDArray[np.bool_], threshold: Floats) -> SplitArrays:
+    """Return splits with other thresholds; the chosen ones have their sides exchanged."""
+    return SplitArrays(
+        threshold,
+        np.where(chosen, 1 - trees.missing_left, trees.missing_left).astype(np.uint8),
+        np.where(chosen, trees.right, trees.left),
+        np.where(chosen, trees.left, trees.right),
     )
 
 

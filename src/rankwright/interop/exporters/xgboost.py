@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rankwright.base.arrays import Integers
-    from rankwright.interop.exporters.target_rules import Below
+    from rankwright.interop.exporters.target_rules import SplitArrays
     from rankwright.models.trees import TreeEnsemble
 
 NO_PARENT = 2**31 - 1
@@ -44,7 +44,7 @@ def xgboost_json(trees: TreeEnsemble, names: Sequence[str]) -> str:
     return json.dumps({"learner": learner, "version": VERSION}, allow_nan=False)
 
 
-def _tree(trees: TreeEnsemble, below: Below, number: int, splits: slice, leaves: slice) -> dict[str, Any]:
+def _tree(trees: TreeEnsemble, below: SplitArrays, number: int, splits: slice, leaves: slice) -> dict[str, Any]:
     left, right = below.left[splits].tolist(), below.right[splits].tolist()
     children, order = _siblings_together(left, right)
     is_split = order >= 0
