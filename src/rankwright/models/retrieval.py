@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
@@ -12,7 +11,7 @@ import numpy as np
 from rankwright.base.errors import InputError
 from rankwright.data.dataset import Documents
 from rankwright.models.scorer import Scorer
-from rankwright.models.serialisation import Saved, State, checked_n_features, shown
+from rankwright.models.serialisation import Saved, State, checked_n_features, checked_number, shown
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -113,11 +112,10 @@ def _without_text(given: Any) -> InputError:
 
 def _checked(name: str, given: Any, *, text: bool) -> Mapping[str, Any]:
     """Return a mapping of names to finite numbers, or to texts if they are allowed."""
-    if not isinstance(given, Mapping) or len(given) > MOST_ENTRIES:
+    named = isinstance(given, Mapping) and all(isinstance(key, str) for key in given)
+    if not named or len(given) > MOST_ENTRIES:
         raise InputError(f"{name} must be a mapping of names to numbers, not {shown(given)}.")
-    for key, value in given.items():
-        is_number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
-        is_valid = math.isfinite(value) if is_number else text and isinstance(value, str)
-        if not (isinstance(key, str) and is_valid):
-            raise InputError(f"{name} must be a mapping of names to numbers, not {shown(value)} for {shown(key)}.")
-    return {key: value if isinstance(value, str) else float(value) for key, value in given.items()}
+    return {
+        key: value if text and isinstance(value, str) else checked_number(f"{name}[{shown(key)}]", value)
+        for key, value in given.items()
+    }

@@ -181,9 +181,11 @@ def test_what_has_no_text_is_refused(index):
     [
         ({"model": 3}, "must be the name"),
         ({"parameters": 3}, "parameters must be a mapping"),
-        ({"parameters": {"k1": None}}, "parameters must be a mapping"),
-        ({"parameters": {"k1": float("nan")}}, "parameters must be a mapping"),
-        ({"weights": {"body": "much"}}, "weights must be a mapping"),
+        ({"parameters": {1: 1.0}}, "parameters must be a mapping"),
+        ({"parameters": {"k1": None}}, r"parameters\['k1'\] must be a finite number, not None"),
+        ({"parameters": {"k1": float("nan")}}, r"parameters\['k1'\] must be a finite number, not nan"),
+        ({"parameters": {"k1": 10**400}}, r"parameters\['k1'\] must be a finite number, not 1000"),
+        ({"weights": {"body": "much"}}, r"weights\['body'\] must be a finite number, not 'much'"),
         ({"weights": {"body": -1.0}}, "must not be negative"),
     ],
 )
