@@ -99,6 +99,31 @@ def test_documents_are_added_removed_and_merged(run, tmp_path, made):
     assert {one["name"]: one["distinct"] for one in found["fields"]} == {"title": 1, "body": 1}
 
 
+def test_a_changed_index_is_replaced_by_force_only(run, refuse, tmp_path, made, files):
+    assert run("index", files, "--out", made).code == 0
+    more = write(tmp_path / "more.jsonl", [{"id": "d4", "body": "at sea"}])
+    assert run("index", more, "--add", "--merge", "--out", made).code == 0
+    assert refuse("index", files, "--out", made) == (
+        f"{made} was changed since it was built: --add adds documents to it, --force replaces it."
+    )
+    assert len(Index.open(made)) == 4
+    assert run("index", files, "--force", "--out", made).code == 0
+    assert len(Index.open(made)) == 3
+    assert run("index", "--remove", "d1", "--out", made).code == 0
+    assert "--force" in refuse("index", files, "--out", made)
+
+
+def test_verifying(run, refuse, made):
+    code, out, err = run("index", "--verify", "--out", made)
+    assert (code, err.splitlines()[0]) == (0, "verified all files of the index")
+    assert "documents    3\n" in out
+    segment = next(made.glob("*.segment"))
+    segment.write_bytes(segment.read_bytes().replace(b"Slabs", b"Slobs"))
+    assert f"{segment} is damaged: its array text.bytes" in refuse("index", "--verify", "--out", made)
+    assert "is damaged" in refuse("index", "--verify", "--remove", "d2", "--out", made)
+    assert Index.open(made).search("heat").ids == ["d2"]
+
+
 def test_added_documents_may_have_other_fields(run, tmp_path, made):
     more = write(tmp_path / "more.jsonl", [{"id": "d4", "body": "at sea"}, {"id": "d5", "note": "a"}])
     found = run("index", more, "--add", "--out", made, "--json").json
@@ -179,6 +204,6 @@ def test_other_folders_and_versions(refuse, run, tmp_path, made, files):
     (tmp_path / "other" / "letter.txt").write_text("dear")
     assert "holds other files" in refuse("index", files, "--out", tmp_path / "other")
     manifest = made / "index.json"
-    manifest.write_text(manifest.read_text().replace('"version": 2', '"version": 9'))
+    manifest.write_text(manifest.read_text().replace('"version": 3', '"version": 9'))
     assert "has format 9" in refuse("index", files, "--add", "--out", made)
     assert run("index", files, "--out", made).code == 0  # a new one in its place

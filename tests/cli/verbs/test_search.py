@@ -7,7 +7,7 @@ import pytest
 import rankwright as rw
 from rankwright.data.readers.trec import read_run
 from rankwright.text import BM25, Dirichlet, FeatureSet, Index, TextDocument
-from rankwright.text.index.array_files import ArrayFile
+from text_documents import stored_arrays, write_arrays
 
 DOCUMENTS = [
     TextDocument("d1", {"title": "Lift of wings", "body": "Wings lift ships\x1b[31m at sea."}),
@@ -128,9 +128,13 @@ def test_a_damaged_index_is_one_sentence(refuse, index):
     whole = segment.read_bytes()
     segment.write_bytes(whole[: len(whole) // 2])
     assert "is cut short: build the index again." in refuse("search", "--index", index.path, "wing")
-    (whole_copy := segment.with_name("whole")).write_bytes(whole)
-    place = ArrayFile(whole_copy)._entries["1.documents"].offset
-    segment.write_bytes(whole[:place] + b"\xfe" * 4 + whole[place + 4 :])
+    segment.write_bytes(whole.replace(b"Slabs", b"Slobs", 1))
+    message = f"{segment} is damaged: its array text.bytes does not match its checksum; build the index again."
+    assert message in refuse("search", "--index", index.path, "heat")
+    segment.write_bytes(whole)
+    arrays = stored_arrays(index.path)
+    arrays["1.documents"][0] = 0xFEFEFEFE
+    write_arrays(index.path, arrays)
     message = "The index is damaged: the postings of a term are out of range."
     assert message in refuse("search", "--index", index.path, "31m")  # the first term
     segment.unlink()

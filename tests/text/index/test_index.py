@@ -2,7 +2,9 @@
 
 import errno
 import json
+import shutil
 import threading
+import zlib
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -15,9 +17,9 @@ from properties import examples
 from rankwright.text import BM25, Analyser, Dirichlet, Index, JelinekMercer
 from rankwright.text.features import scopes
 from rankwright.text.index import building, merging, segments
-from rankwright.text.index.array_files import ArrayFile
+from rankwright.text.index.array_files import BLOCK, ArrayFile, ArrayWriter
 from rankwright.text.index.manifest import changing
-from text_documents import Text, bodies, texts
+from text_documents import Text, bodies, stored_arrays, texts, write_arrays
 
 PLAIN = Analyser(stop_words=None, stemmer=None)
 
@@ -117,17 +119,111 @@ def test_every_cut_is_noticed(index):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda content: content | {"version": 99}, "has format 99, this version of rankwright reads format 2"),
+        (lambda content: content | {"version": 99}, "has format 99, this version of rankwright reads format 3"),
+        (lambda content: content | {"version": 2}, "format 2, this .* reads format 3: build the index again"),
+        (lambda content: content | {"version": [content] * 50}, "its version must be an integer"),
         (lambda content: content | {"format": "x"}, "is not the manifest of an index"),
-        (lambda content: content | {"segments": [{}]}, "is damaged"),
-        (lambda content: content | {"analyser": {"words": 1}}, "is damaged: an analyser must be"),
+        (lambda content: content | {"weights": {"body": 2.0}}, "altered or damaged: its checksum does not match"),
+        (lambda content: content | {"analyser": {}}, "altered or damaged: its checksum does not match"),
     ],
 )
 def test_a_wrong_manifest_is_one_sentence(index, change, message):
     path = index.path / "index.json"
     path.write_text(json.dumps(change(json.loads(path.read_text()))))
-    with pytest.raises(rw.InputError, match=message):
+    with pytest.raises(rw.InputError, match=message) as refused:
         Index.open(index.path)
+    assert len(str(refused.value)) < 300
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda content: content | {"segments": [{}]}, "is damaged: there must be an object of checksum, file"),
+        (lambda content: content | {"analyser": {"words": 1}}, "is damaged: an analyser must be"),
+        (lambda content: content["segments"][0].update(lengths=[2**64]), "counts must be integers of 32 bits"),
+        (lambda content: content["segments"][0].update(n_documents=2**64), "counts must be integers of 32 bits"),
+    ],
+)
+def test_a_wrong_manifest_with_a_right_checksum_is_one_sentence(index, change, message):
+    path = index.path / "index.json"
+    content = json.loads(path.read_text())
+    head = {key: content.pop(key) for key in ("format", "version", "checksum")}
+    content = change(content) or content
+    path.write_text(json.dumps(head | {"checksum": zlib.crc32(json.dumps(content).encode())} | content))
+    with pytest.raises(rw.InputError, match=message):
+        Index.open(index.path).search("ship")
+
+
+def flip(path, place):
+    content = bytearray(path.read_bytes())
+    content[place] ^= 1
+    path.unlink()
+    path.write_bytes(content)
+
+
+def test_a_flipped_bit_never_changes_an_answer(index):
+    """One bit of each 7th byte of all files, in turn."""
+    index.add(texts(["bay ship"], "n"))
+    index.remove(["d0"])
+
+    def answers():
+        opened = Index.open(index.path)
+        features = rw.text.FeatureSet().documents(opened, {"q": "ship sea bay"}, {"q": ["d1", "d2", "n0"]})
+        listed = [[*opened.search("ship sea bay", model)] for model in (BM25(), Dirichlet())]
+        return features.X.tobytes(), listed, [opened.text(name) for name in ("d1", "d2", "n0")]
+
+    expected, refused = answers(), 0
+    for path in [*index.path.glob("*.*")]:
+        for place in range(0, path.stat().st_size, 7):
+            flip(path, place)
+            try:
+                assert answers() == expected  # it was between two arrays
+            except rw.InputError:
+                refused += 1
+            flip(path, place)
+    assert refused > 400
+    assert answers() == expected
+
+
+def test_a_file_of_another_index_is_refused(index, tmp_path):
+    other = Index.build(texts(["bay sea", "", "ship"]), tmp_path / "other", analyser=PLAIN)
+    segment_file(index).unlink()
+    shutil.copyfile(segment_file(other), index.path / segment_file(other).name)
+    with pytest.raises(rw.InputError, match="is damaged: its checksum is not the one of the manifest; build"):
+        Index.open(index.path)
+
+
+def test_verifying_and_merging_find_what_no_search_reads(index):
+    path = segment_file(index)
+    index.add(texts(["bay"], "n"))
+    flip(path, path.read_bytes().index(b"sea bay bay"))
+    opened = Index.open(index.path)
+    assert opened.search("ship").ids == ["d0"]
+    for use in (opened.verify, opened.merge, lambda: opened.text("d2")):
+        with pytest.raises(rw.InputError, match=r"its array text\.bytes does not match"):
+            use()
+
+
+@pytest.mark.parametrize("size", [0, 1, BLOCK - 1, BLOCK, BLOCK + 1, 3 * BLOCK])
+def test_every_block_of_an_array_has_a_checksum(tmp_path, size):
+    values = np.arange(size, dtype=np.uint8)
+    with (tmp_path / "arrays").open("wb") as file:
+        writer = ArrayWriter(file)
+        writer.reserve("a", "uint8", [0])
+        for first in range(0, size, 1000):  # parts that end within blocks
+            writer.fill("a", values[first : first + 1000])
+        writer.end_stream("a")
+        checksum = writer.finish()
+    offset = ArrayFile(tmp_path / "arrays", checksum)._entries["a"].offset
+    ArrayFile(tmp_path / "arrays", checksum).verify_all()
+    for damaged in range(0, size, 5000):
+        flip(tmp_path / "arrays", offset + damaged)
+        file = ArrayFile(tmp_path / "arrays", checksum)
+        file.verify("a", 0, damaged // BLOCK * BLOCK)
+        file.verify("a", (damaged // BLOCK + 1) * BLOCK)
+        with pytest.raises(rw.InputError, match="array a does not match its checksum"):
+            file.verify("a", damaged, damaged + 1)
+        flip(tmp_path / "arrays", offset + damaged)
 
 
 def test_a_manifest_that_is_cut_short(index, tmp_path):
@@ -144,7 +240,7 @@ def test_another_version_of_a_segment(index):
     content = bytearray(path.read_bytes())
     content[13] = 7
     path.write_bytes(content)
-    with pytest.raises(rw.InputError, match="has format 7, this version of rankwright reads format 2"):
+    with pytest.raises(rw.InputError, match="has format 7, this version of rankwright reads format 3"):
         Index.open(index.path)
 
 
@@ -153,12 +249,10 @@ PLACES = ("posting_places", "position_places", "block_places", "impact_places")
 
 @pytest.mark.parametrize("name", [*PLACES, "documents", "position_ends", "block_ends"])
 def test_damaged_postings_never_read_out_of_bounds(index, name):
-    path = segment_file(index)
-    entry = ArrayFile(path)._entries[f"0.{name}"]
-    content = bytearray(path.read_bytes())
-    size = int(np.prod(entry.shape)) * np.dtype(entry.dtype).itemsize
-    content[entry.offset : entry.offset + size] = b"\xfe" * size
-    path.write_bytes(content)
+    """Not even where the checksums are right."""
+    arrays = stored_arrays(index.path)
+    arrays[f"0.{name}"].view(np.uint8)[:] = 0xFE
+    write_arrays(index.path, arrays)
     opened = Index.open(index.path)
     lists = {"q": ["d0", "d1", "d2"]}
     for use in (
@@ -187,7 +281,8 @@ def test_vocabularies_are_stored(tmp_path_factory, first, second, removed):
         for segment in Index.open(index.path).snapshot.segments:
             for fields in ((0,), (1,), (0, 1), (1, 0)):
                 stored = segment.vocabulary(fields)
-                computed = segments.joint_vocabulary([segment.fields[number] for number in fields])
+                chosen = [segment.fields[number] for number in fields]
+                computed = segments.joint_vocabulary([(field.terms, field.postings) for field in chosen])
                 for found, expected in zip(stored, computed, strict=True):
                     assert found.tobytes() == expected.tobytes()
 
@@ -200,13 +295,11 @@ def test_some_fields_together_have_vocabularies_too(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["distinct", "norms"])
-@pytest.mark.parametrize("byte", [b"\x00", b"\xff"])
+@pytest.mark.parametrize("byte", [0, 0xFF])
 def test_damaged_vocabularies_are_noticed(index, name, byte):
-    path = segment_file(index)
-    entry = ArrayFile(path)._entries[f"0.{name}"]
-    content = bytearray(path.read_bytes())
-    content[entry.offset : entry.offset + 12] = byte * 12
-    path.write_bytes(content)
+    arrays = stored_arrays(index.path)
+    arrays[f"0.{name}"].view(np.uint8)[:] = byte
+    write_arrays(index.path, arrays)
     opened = Index.open(index.path)
     assert len(opened.search("ship sea bay")) == 2
     with pytest.raises(rw.InputError, match="is damaged: its vocabularies are out of range"):
@@ -369,11 +462,7 @@ def test_many_segments_are_merged_in_stages(tmp_path, monkeypatch):
     staged = Index.build(documents, tmp_path / "staged", analyser=PLAIN, memory=1)
     assert most == [2, 2, 2, 2, 2, 2]
     assert [path.suffix for path in sorted(staged.path.iterdir())] == ["", ".segment", ".json"]
-    first, second = (ArrayFile(segment_file(one)) for one in (staged, whole))
-    assert first._entries.keys() == second._entries.keys()
-    for name, (dtype, shape, _) in first._entries.items():
-        one, other = (file.array(name, dtype, len(shape)) for file in (first, second))
-        assert one.tobytes() == other.tobytes()
+    np.testing.assert_equal(stored_arrays(staged.path), stored_arrays(whole.path))
     staged.add(texts(["bay"], "n"))
     before = {path.name for path in staged.path.glob("*.segment")}
     monkeypatch.setattr(merging, "merge_segments", lambda *_: 1 / 0)

@@ -8,7 +8,7 @@ from properties import examples
 from rankwright import _native
 from rankwright.text import Analyser, Index
 from reference import text as reference
-from text_documents import bodies, texts
+from text_documents import bodies, stored_arrays, texts
 
 ANALYSER = Analyser(stop_words=["the"], stemmer="english")
 
@@ -25,11 +25,12 @@ def stored(index):
     start = 0
     for segment in index.snapshot.segments:
         field = segment.fields[0]
+        terms = field.terms.take(np.arange(len(field.terms)))
         for number in range(len(field.terms)):
             documents, frequencies, positions = field.postings.term(number)
             ends = np.cumsum(frequencies)
             for document, begin, end in zip(documents.tolist(), ends - frequencies, ends, strict=True):
-                mine = found.setdefault(field.terms[number], {})
+                mine = found.setdefault(terms[number], {})
                 mine[document + start] = positions[begin:end].tolist()
         start += len(segment)
     return found
@@ -86,16 +87,9 @@ def build_in_parts(documents, path, batch):
 
 def arrays_of(index):
     """Return the bytes of all arrays of an index with one segment."""
-    (segment,) = index.snapshot.segments
-    file = segment._file
-    return {
-        name: (entry.dtype, entry.shape, file._content[entry.offset :][: size_of(entry)])
-        for name, entry in file._entries.items()
-    }
-
-
-def size_of(entry):
-    return int(np.prod(entry.shape)) * np.dtype(entry.dtype).itemsize
+    assert len(index.snapshot.segments) == 1
+    arrays = stored_arrays(index.path)
+    return {name: (array.dtype, array.shape, array.tobytes()) for name, array in arrays.items()}
 
 
 def test_threads_change_nothing(tmp_path):

@@ -35,6 +35,8 @@ def index(
     remove: list[str] | None = option("Remove a document, before others are added; may be repeated.", "ID"),
     remove_listed: Path | None = option("Remove the documents of a file, one id per line.", "FILE"),
     merge: bool = option("Merge the segments of an index that was changed: searches are faster.", default=False),
+    verify: bool = option("Verify the checksums of an index, before any change.", default=False),
+    force: bool = option("Replace an index even if it was changed since it was built.", default=False),
     skip_duplicates: bool = option("Skip documents whose id came before, and count them.", default=False),
     store: bool = option("Store the text too, for snippets.", None, "--text/--no-text", default=True),
     memory: int = option("Memory for words before they are written.", "MB", min=1, default=1024),
@@ -49,17 +51,24 @@ def index(
     """
     begin = time.perf_counter()
     removed = [*(remove or []), *(listed_names(remove_listed) if remove_listed else [])]
-    changes = add or merge or bool(removed)
+    changes = add or merge or verify or bool(removed)
     _check(documents, add, changes)
     counts = Counts(skip_duplicates)
     options: dict[str, Any] = {"memory": memory * MEGABYTE, "n_jobs": jobs}
     if changes:
         _refuse_settings(reading, words, store)
         built = rw.text.Index.open(out)
+        if verify:
+            built.verify()
+            note("verified all files of the index")
         _change(built, documents or [], removed, reading, counts, options)
         if merge:
             built.merge(n_jobs=jobs)
     else:
+        if not force and _is_changed(out):
+            raise InputError(
+                f"{out} was changed since it was built: --add adds documents to it, --force replaces it."
+            )
         source = rw.text.read_documents(_sources(documents or [], out), **reading.reading())
         options |= {"analyser": words.analyser(), "fields": reading.weights, "store": store}
         with counts.following(source) as read:
@@ -103,9 +112,17 @@ def _check(documents: list[str] | None, add: bool, changes: bool) -> None:
     if add and not documents:
         raise InputError("--add needs documents to add: name their files.")
     if not documents and not changes:
-        raise InputError("Name the files of the documents, or a change: --add, --remove, --merge.")
+        raise InputError("Name the files of the documents, or a change (--add, --remove, --merge), or --verify.")
     if documents and changes and not add:
         raise InputError("Documents are added to an index with --add; without a change, they make a new one.")
+
+
+def _is_changed(out: Path) -> bool:
+    """Return whether documents were added to an index or removed; a damaged one can be replaced."""
+    try:
+        return rw.text.Index.open(out).changed
+    except InputError:
+        return False
 
 
 def _refuse_settings(reading: DocumentOptions, words: WordOptions, store: bool) -> None:

@@ -86,7 +86,8 @@ class Scopes:
         for segment, mine in zip(self._segments, terms, strict=True):
             for number, field in enumerate(self._fields):
                 mine[number] = segment.fields[field].numbers_of(words)
-                more_documents, more = segment.fields[field].postings.count(mine[number], segment.removed)
+                counts = segment.fields[field].count(mine[number], segment.removed, with_positions=True)
+                more_documents, more = counts
                 documents[number] += more_documents
                 occurrences[number] += more
             postings = [segment.fields[field].postings for field in self._fields]

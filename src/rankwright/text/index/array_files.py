@@ -4,11 +4,12 @@ A file holds, in this order and with all numbers little-endian:
 
 - the magic bytes and the format version (uint32);
 - the arrays, each at a multiple of 64 bytes;
+- the checksums: the CRC-32 (uint32) of each block of 16 KiB of each array, in the order of the header;
 - the header, JSON in UTF-8: name, type, shape and offset of each array;
-- the offset and size of the header (uint64 each), its CRC-32 (uint32) and the magic bytes again.
+- the offset of the checksums and the size of the header (uint64 each), the CRC-32 of both (uint32), which is the
+  checksum of the file, and the magic bytes again.
 
-Opening a file reads the header only and checks that every array is within the file. The values are checked where
-they are used.
+Opening a file reads checksums and header only. A block of an array is verified when it is first used.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import math
 import mmap
 import struct
 import zlib
+from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
@@ -31,11 +33,12 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-FORMAT_VERSION = 2
+FORMAT_VERSION = 3
 MAGIC = b"\x89rwarrays\r\n\x1a\n"
 START = struct.Struct("<I")
 END = struct.Struct("<QQI")
 ALIGNMENT = 64
+BLOCK = 1 << 14
 DTYPES = ("uint8", "uint32", "uint64", "float32")
 MOST_DIMENSIONS = 2
 
@@ -52,7 +55,7 @@ class ArrayWriter:
     def __init__(self, file: BinaryIO) -> None:
         self._file = file
         self._entries: dict[str, _Entry] = {}
-        self._filled: dict[str, int] = {}
+        self._checksums: dict[str, _BlockChecksums] = {}
         file.write(MAGIC + START.pack(FORMAT_VERSION))
         self._end = file.tell()
 
@@ -63,62 +66,116 @@ class ArrayWriter:
 
     def reserve(self, name: str, dtype: str, shape: Sequence[int]) -> None:
         """Reserve room for an array that is filled later, in parts."""
-        self._reserve(name, dtype, shape)
-        self._end += _size_of(dtype, shape)
-
-    def fill(self, name: str, part: NDArray[Any]) -> None:
-        """Write the next part of a reserved array."""
-        self._file.seek(self._entries[name].offset + self._filled[name])
-        self._file.write(np.ascontiguousarray(part).astype(part.dtype.newbyteorder("<"), copy=False).data)
-        self._filled[name] += part.nbytes
-
-    def start_stream(self, name: str) -> None:
-        """Start an array of bytes of unknown size; nothing else can be written before `end_stream`."""
-        self._reserve(name, "uint8", [0])
-        self._file.seek(self._end)
-
-    def end_stream(self, name: str, size: int) -> None:
-        """End an array of bytes after `size` bytes were written to the file."""
-        self._entries[name] = self._entries[name]._replace(shape=[size])
-        self._filled[name] = size
-        self._end += size
-
-    def finish(self) -> None:
-        """Write the header."""
-        header = json.dumps(self._entries, separators=(",", ":")).encode()
-        self._file.seek(self._end)
-        self._file.write(header + END.pack(self._end, len(header), zlib.crc32(header)) + MAGIC)
-
-    def _reserve(self, name: str, dtype: str, shape: Sequence[int]) -> None:
         if dtype not in DTYPES:
             raise TypeError(f"A file of arrays cannot hold {dtype}.")
         self._end += -self._end % ALIGNMENT
         self._entries[name] = _Entry(dtype, [*map(int, shape)], self._end)
-        self._filled[name] = 0
+        self._checksums[name] = _BlockChecksums()
+        self._end += _size_of(dtype, shape)
+
+    def fill(self, name: str, part: NDArray[Any]) -> None:
+        """Write the next part of a reserved array."""
+        content = np.ascontiguousarray(part).astype(part.dtype.newbyteorder("<"), copy=False).reshape(-1)
+        self._file.seek(self._entries[name].offset + self._checksums[name].size)
+        self._file.write(content.data)
+        self._checksums[name].extend(content.view(np.uint8).data)
+
+    def end_stream(self, name: str) -> None:
+        """End an array of bytes that was reserved without room, as the last one, and then filled."""
+        size = self._checksums[name].size
+        self._entries[name] = self._entries[name]._replace(shape=[size])
+        self._end += size
+
+    def finish(self) -> int:
+        """Write checksums and header; return the checksum of the file."""
+        header = json.dumps(self._entries, separators=(",", ":")).encode()
+        blocks = [value for checksums in self._checksums.values() for value in checksums.values]
+        ending = np.array(blocks, "<u4").tobytes() + header
+        checksum = zlib.crc32(ending)
+        self._file.seek(self._end)
+        self._file.write(ending + END.pack(self._end, len(header), checksum) + MAGIC)
+        return checksum
+
+
+class _BlockChecksums:
+    """The checksums of the blocks of an array that is written in parts."""
+
+    def __init__(self) -> None:
+        self.size = 0
+        self.values: list[int] = []
+
+    def extend(self, content: memoryview) -> None:
+        start = 0
+        while start < len(content):
+            within = self.size % BLOCK
+            part = content[start : start + BLOCK - within]
+            self.values.append(zlib.crc32(part, self.values.pop() if within else 0))
+            start += len(part)
+            self.size += len(part)
 
 
 class ArrayFile:
-    """The arrays of a file, read-only views of its memory-mapped bytes."""
+    """The arrays of a file, read-only views of its memory-mapped bytes.
 
-    def __init__(self, path: str | os.PathLike[str]) -> None:
+    Parameters
+    ----------
+    path
+        The file.
+    checksum
+        The checksum that the file must have.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], checksum: int) -> None:
         self._path = Path(path)
         self._content = _mapped(self._path)
-        self._entries = self._checked_entries()
+        self._checksum = checksum
+        self._entries, self._checksums = self._checked_ending()
+        self._verified = {name: np.zeros(len(values), bool) for name, values in self._checksums.items()}
 
     def __contains__(self, name: str) -> bool:
         return name in self._entries
 
     def array(self, name: str, dtype: str, dimensions: int = 1) -> NDArray[Any]:
-        """Return an array; InputError if the file has none of the name and type."""
+        """Return an array that is not verified yet; InputError if the file has none of the name and type."""
         entry = self._entries.get(name)
         if entry is None or entry.dtype != dtype or len(entry.shape) != dimensions:
-            raise self._damaged(f"it has no array {name} of {dtype}")
+            raise self.damaged(f"it has no array {name} of {dtype}")
         flat = np.frombuffer(
             self._content, np.dtype(dtype).newbyteorder("<"), math.prod(entry.shape), entry.offset
         )
         return flat.astype(dtype, copy=False).reshape(entry.shape)
 
-    def _checked_entries(self) -> dict[str, _Entry]:
+    def verify(self, name: str, first: int = 0, end: int | None = None) -> None:
+        """Verify the blocks of some rows of an array, by default all; InputError if they are damaged."""
+        entry, verified = self._entries[name], self._verified[name]
+        size = _size_of(entry.dtype, entry.shape)
+        row = _size_of(entry.dtype, entry.shape[1:])
+        blocks = slice(first * row // BLOCK, None if end is None else -(-end * row // BLOCK))
+        if verified[blocks].all():
+            return
+        content = memoryview(self._content)[entry.offset : entry.offset + size]
+        for block in np.flatnonzero(~verified[blocks]) + blocks.start:
+            if zlib.crc32(content[block * BLOCK : (block + 1) * BLOCK]) != self._checksums[name][block]:
+                raise self.damaged(f"its array {name} does not match its checksum")
+            verified[block] = True
+
+    def verified(self, name: str, dtype: str) -> NDArray[Any]:
+        """Return an array that is verified as a whole."""
+        array = self.array(name, dtype)
+        self.verify(name)
+        return array
+
+    def verify_all(self) -> None:
+        """Verify all arrays."""
+        for name in self._entries:
+            self.verify(name)
+
+    def damaged(self, what: str) -> InputError:
+        """Return the error that says what is wrong with the file."""
+        return InputError(f"{self._path} is damaged: {what}; build the index again.")
+
+    def _checked_ending(self) -> tuple[dict[str, _Entry], dict[str, NDArray[np.uint32]]]:
+        """Return the arrays and the checksums of their blocks."""
         content, size = self._content, len(self._content)
         if content[: len(MAGIC)] != MAGIC:
             raise InputError(f"{self._path} is not a file of an index.")
@@ -132,23 +189,29 @@ class ArrayFile:
             )
         if content[size - len(MAGIC) :] != MAGIC:
             raise self._cut_short()
-        return self._entries_from(self._header())
+        end = size - len(MAGIC) - END.size
+        offset, header_size, checksum = END.unpack_from(content, end)
+        if not checksum == self._checksum == zlib.crc32(content[offset:end]) or header_size > end - offset:
+            raise self.damaged("its checksum is not the one of the manifest")
+        entries = self._entries_from(content[end - header_size : end])
+        return entries, self._checksums_of(entries, offset, end - header_size)
 
-    def _header(self) -> Any:
-        end = len(self._content) - len(MAGIC) - END.size
-        offset, size, checksum = END.unpack_from(self._content, end)
-        header = self._content[offset : offset + size]
-        if offset + size != end or zlib.crc32(header) != checksum:
-            raise self._damaged("its header does not match its checksum")
+    def _checksums_of(self, entries: dict[str, _Entry], offset: int, end: int) -> dict[str, NDArray[np.uint32]]:
+        counts = [-(-_size_of(entry.dtype, entry.shape) // BLOCK) for entry in entries.values()]
+        if offset + 4 * sum(counts) != end:
+            raise self.damaged("it has another number of checksums than blocks")
+        values = np.frombuffer(self._content, "<u4", sum(counts), offset).astype(np.uint32, copy=False)
+        ranges = pairwise(accumulate(counts, initial=0))
+        return {name: values[first:last] for name, (first, last) in zip(entries, ranges, strict=True)}
+
+    def _entries_from(self, header: bytes) -> dict[str, _Entry]:
         try:
-            return json.loads(header)
+            described = json.loads(header)
         except (ValueError, RecursionError):
-            raise self._damaged("its header is not JSON") from None
-
-    def _entries_from(self, header: Any) -> dict[str, _Entry]:
-        if not isinstance(header, dict):
-            raise self._damaged("its header is not an object")
-        return {name: self._entry_from(name, entry) for name, entry in header.items()}
+            described = None
+        if not isinstance(described, dict):
+            raise self.damaged("its header is not a JSON object")
+        return {name: self._entry_from(name, entry) for name, entry in described.items()}
 
     def _entry_from(self, name: str, described: Any) -> _Entry:
         match described:
@@ -157,13 +220,10 @@ class ArrayFile:
                 is_aligned = offset >= 0 and offset % ALIGNMENT == 0
                 if is_shape and is_aligned and offset + _size_of(dtype, shape) <= len(self._content):
                     return _Entry(dtype, shape, offset)
-        raise self._damaged(f"array {name} is not within the file")
+        raise self.damaged(f"array {name} is not within the file")
 
     def _cut_short(self) -> InputError:
         return InputError(f"{self._path} is cut short: build the index again.")
-
-    def _damaged(self, what: str) -> InputError:
-        return InputError(f"{self._path} is damaged: {what}.")
 
 
 def _size_of(dtype: str, shape: Sequence[int]) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -14,7 +15,7 @@ from rankwright.text.analyser import Analyser, words_by
 from rankwright.text.index.array_files import ArrayWriter
 from rankwright.text.index.checks import IndexedDocument, checked_document
 from rankwright.text.index.manifest import Manifest, SegmentEntry
-from rankwright.text.index.segments import Segment, SegmentField, TextColumn, joint_vocabulary, vocabulary_scopes
+from rankwright.text.index.segments import Segment, TextColumn, joint_vocabulary, vocabulary_scopes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -59,12 +60,10 @@ class Building:
                     if run.n_words >= self._most_words:
                         break
                 _refuse_known(run.ids, segments)
-                lengths = run.finish()
-            entry = SegmentEntry(name, None, len(run.ids), lengths)
+                checksum = run.finish()
+            entry = SegmentEntry(name, checksum, None, 0, len(run.ids), run.lengths)
             segments.append(Segment(self._folder, entry))
-            manifest = Manifest(
-                manifest.weights, manifest.analyser, (*manifest.segments, entry), manifest.next_file
-            )
+            manifest = replace(manifest, segments=(*manifest.segments, entry))
         return manifest
 
     def _watched(self, documents: Iterable[IndexedDocument]) -> Iterator[IndexedDocument]:
@@ -89,7 +88,7 @@ class _Run:
         self, file: BinaryIO, analyser: Analysis, fields: Sequence[str], *, store: bool, n_threads: int
     ) -> None:
         self.ids: list[str] = []
-        self._file = file
+        self.lengths: list[int] = []  # the number of terms in each field
         self._analyser = analyser
         self._fields = {name: _native.WordedDocuments() for name in fields}
         self._store = store
@@ -97,7 +96,7 @@ class _Run:
         self._n_threads = n_threads
         self._writer = ArrayWriter(file)
         if store:
-            self._writer.start_stream("text.bytes")
+            self._writer.reserve("text.bytes", "uint8", [0])
 
     @property
     def n_words(self) -> int:
@@ -114,22 +113,20 @@ class _Run:
         if self._store:
             rows = zip(*texts.values(), strict=True)
             encoded = [text.encode("utf-8", "replace") for text in chain.from_iterable(rows)]
-            self._file.write(b"".join(encoded))
+            self._writer.fill("text.bytes", np.frombuffer(b"".join(encoded), np.uint8))
             self._text_sizes.extend(map(len, encoded))
 
-    def finish(self) -> list[int]:
-        """Write the arrays; return the number of terms in each field."""
+    def finish(self) -> int:
+        """Write the arrays; return the checksum of the file."""
         if self._store:
-            offsets = _offsets(self._text_sizes)
-            self._writer.end_stream("text.bytes", int(offsets[-1]))
-            self._writer.add("text.places", offsets)
+            self._writer.end_stream("text.bytes")
+            self._writer.add("text.places", _offsets(self._text_sizes))
         self._write_ids()
         fields = [self._write_field(str(number), name) for number, name in enumerate([*self._fields])]
         for scope in vocabulary_scopes(len(fields)):
             vocabulary = joint_vocabulary([fields[number] for number in scope.fields])
             write_vocabulary(self._writer, scope.name, *vocabulary)
-        self._writer.finish()
-        return [int(field.lengths.sum(dtype=np.int64)) for field in fields]
+        return self._writer.finish()
 
     def _write_ids(self) -> None:
         (offsets, content), order = _native.pack_texts(self.ids)
@@ -139,7 +136,7 @@ class _Run:
         write_column(self._writer, "ids", offsets, content)
         self._writer.add("ids.order", order)
 
-    def _write_field(self, number: str, name: str) -> SegmentField:
+    def _write_field(self, number: str, name: str) -> tuple[TextColumn, _native.Postings]:
         words = self._fields.pop(name)
         vocabulary = words.vocabulary()
         is_whole = isinstance(self._analyser, Analyser)
@@ -151,7 +148,8 @@ class _Run:
         arrays |= _impacts(arrays, self._n_threads)
         for key, array in arrays.items():
             self._writer.add(f"{number}.{key}", array)
-        return SegmentField(column, _native.Postings(**arrays), arrays["lengths"])
+        self.lengths.append(int(arrays["lengths"].sum(dtype=np.int64)))
+        return column, _native.Postings(**arrays)
 
 
 def write_column(writer: ArrayWriter, name: str, offsets: Any, content: Any) -> None:

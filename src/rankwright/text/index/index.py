@@ -141,7 +141,7 @@ class Index:
             segments = _segments(self._folder, manifest)
             store = all(segment.text is not None for segment in segments)
             building = _building(self._folder, self.analyser, manifest, store=store, memory=memory, n_jobs=n_jobs)
-            self._replace(building.write(documents, manifest, segments))
+            self._replace(replace(building.write(documents, manifest, segments), changed=True))
 
     def remove(self, ids: Iterable[str]) -> None:
         """Remove documents by their ids; all must be in the index."""
@@ -157,13 +157,21 @@ class Index:
             for position, (segment, numbers) in enumerate(zip(segments, matches, strict=True)):
                 if np.any(numbers >= 0):
                     manifest = _without(self._folder, manifest, position, segment, numbers[numbers >= 0])
-            self._replace(manifest)
+            self._replace(replace(manifest, changed=True))
 
     def merge(self, *, n_jobs: int | None = None) -> None:
         """Merge all segments into one, without removed documents; one segment is searched faster than several."""
         with self._changing() as manifest:
             segments = _segments(self._folder, manifest)
             self._replace(merge_neighbours(self._folder, manifest, segments, resolve_threads(n_jobs)))
+
+    def verify(self) -> None:
+        """Verify the checksums of all files; InputError if one is damaged.
+
+        Searching verifies only what it reads, and when it first reads it; merging verifies all that it merges.
+        """
+        for segment in self.snapshot.segments:
+            segment.verify()
 
     def search(
         self,
@@ -238,6 +246,11 @@ class Index:
         return self._folder
 
     @property
+    def changed(self) -> bool:
+        """Whether documents were added or removed since the index was built."""
+        return self._manifest.changed
+
+    @property
     def has_text(self) -> bool:
         """Whether the text of all documents is stored."""
         return all(segment.text is not None for segment in self.snapshot.segments)
@@ -258,8 +271,8 @@ class Index:
         segment, row = self.snapshot.segment_of(number)
         if segment.text is None:
             raise InputError("The index was built without text: build it with store=True.")
-        first = row * len(self.fields)
-        return {name: segment.text[first + i] for i, name in enumerate(self.fields)}
+        rows = np.arange(row * len(self.fields), (row + 1) * len(self.fields))
+        return dict(zip(self.fields, segment.text.take(rows), strict=True))
 
     def __repr__(self) -> str:
         return f"Index({str(self._folder)!r}, {len(self)} documents, fields {', '.join(self.fields)})"
@@ -313,11 +326,17 @@ def _without(folder: Path, manifest: Manifest, position: int, segment: Segment, 
     with write_whole(folder / name) as file:
         writer = ArrayWriter(file)
         writer.add("removed", removed)
-        writer.finish()
+        checksum = writer.finish()
     kept = np.ones(len(segment), bool)
     kept[removed] = False
     lengths = [int(field.lengths[kept].sum(dtype=np.int64)) for field in segment.fields]
-    entry = replace(segment.entry, removed_file=name, n_documents=len(segment) - len(removed), lengths=lengths)
+    entry = replace(
+        segment.entry,
+        removed_file=name,
+        removed_checksum=checksum,
+        n_documents=len(segment) - len(removed),
+        lengths=lengths,
+    )
     return replace(manifest, segments=(*manifest.segments[:position], entry, *manifest.segments[position + 1 :]))
 
 
@@ -379,7 +398,7 @@ def _n_distinct(parts: list[SegmentField]) -> int:
     count = sum(len(part.terms) for part in largest_first[:1])
     earlier = largest_first[:1]
     for part in largest_first[1:]:
-        terms = [part.terms[number] for number in range(len(part.terms))]
+        terms = part.terms.take(np.arange(len(part.terms)))
         for field in earlier:
             numbers = field.numbers_of(terms).tolist()
             terms = [term for term, number in zip(terms, numbers, strict=True) if number < 0]

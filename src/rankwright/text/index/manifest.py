@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import zlib
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, fields, replace
 from itertools import chain
@@ -22,10 +23,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 FORMAT = "rankwright text index"
-FORMAT_VERSION = 2
+FORMAT_VERSION = 3
 NAME = "index.json"
 LOCK = ".lock"
 KINDS = ("segment", "removed")
+MOST = 1 << 32  # documents, terms and checksums have 32 bits
 
 
 @dataclass(frozen=True)
@@ -33,17 +35,20 @@ class SegmentEntry:
     """The files of a segment, and its counts without removed documents."""
 
     file: str
+    checksum: int
     removed_file: str | None
+    removed_checksum: int
     n_documents: int
     lengths: list[int]  # the number of terms in each field
 
     def __post_init__(self) -> None:
         names = [self.file] if self.removed_file is None else [self.file, self.removed_file]
-        counts = [self.n_documents, *self.lengths] if isinstance(self.lengths, list) else [-1]
+        lengths = self.lengths if isinstance(self.lengths, list) else [-1]
         if not all(isinstance(name, str) and name == Path(name).name and name for name in names):
             raise InputError("a segment's files must be names.")
-        if not all(type(count) is int and count >= 0 for count in counts):
-            raise InputError("a segment's counts must be integers.")
+        counts = [self.checksum, self.removed_checksum, self.n_documents, *lengths]
+        if not all(type(count) is int and 0 <= count < MOST for count in counts):
+            raise InputError("a segment's counts must be integers of 32 bits.")
 
 
 @dataclass(frozen=True)
@@ -54,10 +59,13 @@ class Manifest:
     analyser: Any
     segments: tuple[SegmentEntry, ...] = ()
     next_file: int = 1
+    changed: bool = False  # whether documents were added or removed after it was built
 
     def __post_init__(self) -> None:
-        if not isinstance(self.weights, dict) or not self.weights or type(self.next_file) is not int:
-            raise InputError("fields must be an object, and next_file an integer.")
+        if not isinstance(self.weights, dict) or not self.weights:
+            raise InputError("weights must be an object of fields.")
+        if type(self.next_file) is not int or type(self.changed) is not bool:
+            raise InputError("next_file must be an integer, and changed true or false.")
         for name, weight in self.weights.items():
             if type(weight) not in (int, float) or not 0 <= weight <= LARGEST:
                 raise InputError(f"the weight of field {name} must be a number between 0 and {LARGEST:g}.")
@@ -99,9 +107,10 @@ def is_manifest(path: Path) -> bool:
 
 def write_manifest(folder: Path, manifest: Manifest) -> None:
     """Replace the manifest, then remove files that no longer belong to the index."""
-    content = {"format": FORMAT, "version": FORMAT_VERSION, **asdict(manifest)}
+    content = asdict(manifest)
+    sealed = {"format": FORMAT, "version": FORMAT_VERSION, "checksum": _checksum(content), **content}
     with write_whole(folder / NAME) as file:
-        file.write(json.dumps(content, indent=1, allow_nan=False).encode())
+        file.write(json.dumps(sealed, indent=1, allow_nan=False).encode())
     remove_others(folder, manifest.files())
 
 
@@ -155,16 +164,26 @@ def _checked(content: Any, path: Path) -> Manifest:
     if not isinstance(content, dict) or content.pop("format", None) != FORMAT:
         raise InputError(f"{path} is not the manifest of an index.")
     version = content.pop("version", None)
+    if type(version) is not int or not 0 <= version < MOST:
+        raise InputError(f"{path} is damaged: its version must be an integer.")
     if version != FORMAT_VERSION:
         raise InputError(
             f"{path} has format {version}, this version of rankwright reads format {FORMAT_VERSION}: "
             "build the index again."
+        )
+    if content.pop("checksum", None) != _checksum(content):
+        raise InputError(
+            f"{path} has been altered or damaged: its checksum does not match; build the index again."
         )
     try:
         entries = [SegmentEntry(**_only(entry, SegmentEntry)) for entry in _listed(content.get("segments"))]
         return Manifest(**{**_only(content, Manifest), "segments": tuple(entries)})
     except InputError as error:
         raise InputError(f"{path} is damaged: {error}") from None
+
+
+def _checksum(content: dict[str, Any]) -> int:
+    return zlib.crc32(json.dumps(content).encode())
 
 
 def _only(described: Any, cls: type[Manifest | SegmentEntry]) -> dict[str, Any]:

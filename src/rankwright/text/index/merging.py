@@ -83,13 +83,17 @@ def _merge_in_stages(
 
 @refusing_damage()
 def merge_segments(segments: Sequence[Segment], folder: Path, name: str, n_threads: int) -> SegmentEntry:
-    """Write the remaining documents of segments, in their order, as one new segment."""
+    """Write the remaining documents of segments, in their order, as one new segment; all of them are verified."""
+    for segment in segments:
+        segment.verify()
     kept = [segment.remaining() for segment in segments]
     with write_whole(folder / name) as file:
         writer = ArrayWriter(file)
         _merge_text(writer, segments, kept)
         ids = [
-            segment.ids[int(i)] for segment, mine in zip(segments, kept, strict=True) for i in np.flatnonzero(mine)
+            name
+            for segment, mine in zip(segments, kept, strict=True)
+            for name in segment.ids.take(np.flatnonzero(mine))
         ]
         (offsets, content), order = _native.pack_texts(ids)
         write_column(writer, "ids", offsets, content)
@@ -100,8 +104,8 @@ def merge_segments(segments: Sequence[Segment], folder: Path, name: str, n_threa
             for field in range(len(segments[0].fields))
         ]
         _merge_vocabularies(writer, segments, kept)
-        writer.finish()
-    return SegmentEntry(name, None, len(ids), lengths)
+        checksum = writer.finish()
+    return SegmentEntry(name, checksum, None, 0, len(ids), lengths)
 
 
 def _new_numbers(kept: list[NDArray[np.bool_]]) -> list[NDArray[np.uint32]]:
@@ -215,25 +219,20 @@ def _chosen(
 
 def _merge_text(writer: ArrayWriter, segments: Sequence[Segment], kept: list[NDArray[np.bool_]]) -> None:
     """Copy the stored text, if all segments have it."""
-    columns = [segment.text for segment in segments]
-    if any(column is None for column in columns):
+    columns = [segment.text.column for segment in segments if segment.text is not None]
+    if len(columns) < len(segments):
         return
     for column in columns:
-        if column is not None and (
-            np.any(column.offsets[1:] < column.offsets[:-1]) or column.offsets[-1] > len(column.bytes)
-        ):
+        if np.any(column.offsets[1:] < column.offsets[:-1]) or column.offsets[-1] > len(column.bytes):
             raise InputError("The index is damaged: the offsets of its texts are out of range.")
     n_fields = len(segments[0].fields)
     masks = [np.repeat(mine, n_fields) for mine in kept]
-    sizes = [
-        np.diff(column.offsets)[mask] for column, mask in zip(columns, masks, strict=True) if column is not None
-    ]
+    sizes = [np.diff(column.offsets)[mask] for column, mask in zip(columns, masks, strict=True)]
     offsets = np.concatenate([np.zeros(1, np.uint64), np.cumsum(np.concatenate(sizes))]).astype(np.uint64)
     writer.add("text.places", offsets)
     writer.reserve("text.bytes", "uint8", [int(offsets[-1])])
     for column, mask in zip(columns, masks, strict=True):
-        if column is not None:
-            _copy_text(writer, column, mask)
+        _copy_text(writer, column, mask)
 
 
 def _copy_text(writer: ArrayWriter, column: TextColumn, mask: NDArray[np.bool_]) -> None:

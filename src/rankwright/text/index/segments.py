@@ -57,10 +57,6 @@ class TextColumn:
     def __len__(self) -> int:
         return len(self.offsets) - 1
 
-    def __getitem__(self, number: int) -> str:
-        begin, end = int(self.offsets[number]), int(self.offsets[number + 1])
-        return self.bytes[begin:end].tobytes().decode("utf-8", "replace")
-
     def take(self, numbers: NDArray[np.int64]) -> list[str]:
         """Return the texts of these numbers."""
         content = self.bytes.data
@@ -68,17 +64,115 @@ class TextColumn:
         return [str(content[begin:end], "utf-8", "replace") for begin, end in zip(begins, ends, strict=True)]
 
 
-@dataclass(frozen=True, eq=False)
-class SegmentField:
-    """One field of a segment: its terms in the order of their bytes, and their postings."""
+class StoredTexts:
+    """Texts of a file; each is verified when it is first read."""
 
-    terms: TextColumn
-    postings: _native.Postings
-    lengths: NDArray[np.uint32]
+    def __init__(self, file: ArrayFile, name: str) -> None:
+        self._file = file
+        self._name = name
+        self._unverified = TextColumn(file.array(f"{name}.places", "uint64"), file.array(f"{name}.bytes", "uint8"))
+        if len(self._unverified.offsets) == 0:
+            raise file.damaged(f"{name} has no offsets")
+        self._verified = np.zeros(len(self), bool)
+
+    def __len__(self) -> int:
+        return len(self._unverified)
+
+    @cached_property
+    def column(self) -> TextColumn:
+        """All texts."""
+        self._file.verify(f"{self._name}.places")
+        self._file.verify(f"{self._name}.bytes")
+        return self._unverified
+
+    def take(self, numbers: NDArray[np.int64]) -> list[str]:
+        """Return the texts of these numbers."""
+        offsets = self._unverified.offsets
+        for number in numbers[~self._verified[numbers]].tolist():
+            self._file.verify(f"{self._name}.places", number, number + 2)
+            self._file.verify(f"{self._name}.bytes", int(offsets[number]), int(offsets[number + 1]))
+            self._verified[number] = True
+        return self._unverified.take(numbers)
+
+
+class SegmentField:
+    """One field of a segment: its terms in the order of their bytes, and their postings.
+
+    Terms and lengths are verified when they are first used, the postings of a term when it is first counted: a
+    search counts its terms before it scores documents.
+    """
+
+    def __init__(self, file: ArrayFile, name: str) -> None:
+        arrays: dict[str, Any] = {
+            key: file.array(f"{name}.{key}", dtype, dimensions=2 if key == "impacts" else 1)
+            for key, dtype in POSTING_ARRAYS.items()
+        }
+        self._file = file
+        self._name = name
+        self._arrays = arrays
+        self._terms = StoredTexts(file, f"{name}.terms")
+        try:
+            self.postings = _native.Postings(**arrays)
+        except ValueError as error:
+            raise file.damaged(str(error)) from None
+        self._verified = np.zeros((2, self.postings.n_terms + 1), bool)  # by term: postings, positions
+        self._verified[:, -1] = True  # for -1, which is no term
+
+    @property
+    def terms(self) -> TextColumn:
+        """The terms."""
+        return self._terms.column
+
+    @cached_property
+    def lengths(self) -> NDArray[np.uint32]:
+        """The number of terms of each document."""
+        self._verify("lengths")
+        self._verify("shortest")
+        lengths: NDArray[np.uint32] = self._arrays["lengths"]
+        return lengths
+
+    def has_sizes(self, n_documents: int) -> bool:
+        """Return whether there is one length per document, and one list of postings per term."""
+        return len(self._arrays["lengths"]) == n_documents and len(self._terms) == self.postings.n_terms
 
     def numbers_of(self, terms: Sequence[str]) -> NDArray[np.int64]:
         """Return the numbers of terms, -1 for those that the field does not have."""
         return _native.find_texts(self.terms.offsets, self.terms.bytes, None, [*terms])
+
+    def count(
+        self, terms: NDArray[np.int64], removed: NDArray[np.uint32], *, with_positions: bool = False
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return how many documents have each term, and how often, without removed documents.
+
+        The postings of the terms are verified, and the positions of their occurrences if these are to be used.
+        """
+        verified = self._verified[int(with_positions)]
+        for term in terms[~verified[terms]].tolist():
+            self._verify_term(term, with_positions=with_positions)
+            verified[term] = True
+        return self.postings.count(terms, removed)
+
+    def _verify_term(self, term: int, *, with_positions: bool) -> None:
+        _ = self.lengths
+        first, end = self._range("posting_places", term, term + 1)
+        self._verify("documents", first, end)
+        self._verify("position_ends", first, end)
+        first, end = self._range("position_places", term, term + 1)
+        if with_positions:
+            self._verify("positions", first, end)
+        first, end = self._range("block_places", term, term + 1)
+        self._verify("block_ends", first, end)
+        self._verify("impacts", *self._range("impact_places", first, end))
+
+    def _range(self, name: str, first: int, end: int) -> tuple[int, int]:
+        """Return the offsets at two positions; the core refuses those that are out of range."""
+        self._verify(name, first, end + 1)
+        offsets = self._arrays[name]
+        last = len(offsets) - 1
+        return int(offsets[min(first, last)]), int(offsets[min(end, last)])
+
+    def _verify(self, name: str, first: int = 0, end: int | None = None) -> None:
+        self._file.verify(f"{self._name}.{name}", first, end)
 
 
 class VocabularyScope(NamedTuple):
@@ -106,11 +200,12 @@ class Segment:
 
     def __init__(self, folder: Path, entry: SegmentEntry) -> None:
         self._folder = folder
-        self._file = ArrayFile(folder / entry.file)
+        self._file = ArrayFile(folder / entry.file, entry.checksum)
         self._vocabularies: dict[tuple[int, ...], Vocabulary] = {}
         self.entry = entry
-        self.ids = self._column("ids")
-        self.fields = [self._field(str(number)) for number in range(len(entry.lengths))]
+        self.ids = StoredTexts(self._file, "ids")
+        self.text = StoredTexts(self._file, "text") if "text.places" in self._file else None
+        self.fields = [SegmentField(self._file, str(number)) for number in range(len(entry.lengths))]
         self.removed = _removed(folder, entry, len(self.ids))
         self._check(folder)
 
@@ -132,18 +227,17 @@ class Segment:
             stored = {scope.fields: scope.name for scope in vocabulary_scopes(len(self.fields))}
             scope = stored.get(tuple(sorted(fields)))
             chosen = [self.fields[field] for field in fields]
-            self._vocabularies[fields] = joint_vocabulary(chosen) if scope is None else self._stored(scope, chosen)
+            self._vocabularies[fields] = self._computed(chosen) if scope is None else self._stored(scope, chosen)
         return self._vocabularies[fields]
 
-    @property
-    def text(self) -> TextColumn | None:
-        """The fields of each document, one after another, or None if text is not stored."""
-        return self._column("text") if "text.places" in self._file else None
+    def verify(self) -> None:
+        """Verify all arrays; InputError if one is damaged."""
+        self._file.verify_all()
 
     @cached_property
     def order(self) -> NDArray[np.uint32]:
         """The numbers of the documents in the order of their ids."""
-        return self._file.array("ids.order", "uint32")
+        return self._file.verified("ids.order", "uint32")
 
     @cached_property
     def removed_bits(self) -> NDArray[np.uint64]:
@@ -162,32 +256,17 @@ class Segment:
 
     def find(self, ids: Sequence[str]) -> NDArray[np.int64]:
         """Return the numbers of documents, -1 for ids that are not here or removed."""
-        numbers = _native.find_texts(self.ids.offsets, self.ids.bytes, self.order, [*ids])
+        numbers = _native.find_texts(self.ids.column.offsets, self.ids.column.bytes, self.order, [*ids])
         numbers[np.isin(numbers, self.removed)] = -1
         return numbers
 
-    def _column(self, name: str) -> TextColumn:
-        column = TextColumn(
-            self._file.array(f"{name}.places", "uint64"), self._file.array(f"{name}.bytes", "uint8")
-        )
-        if len(column.offsets) == 0:
-            raise InputError(f"{self.entry.file} is damaged: {name} has no offsets.")
-        return column
-
-    def _field(self, name: str) -> SegmentField:
-        arrays: dict[str, Any] = {
-            key: self._file.array(f"{name}.{key}", dtype, dimensions=2 if key == "impacts" else 1)
-            for key, dtype in POSTING_ARRAYS.items()
-        }
-        try:
-            postings = _native.Postings(**arrays)
-        except ValueError as error:
-            raise InputError(f"{self.entry.file} is damaged: {error}.") from None
-        return SegmentField(self._column(f"{name}.terms"), postings, arrays["lengths"])
+    def _computed(self, fields: Sequence[SegmentField]) -> Vocabulary:
+        self.verify()
+        return joint_vocabulary([(field.terms, field.postings) for field in fields])
 
     def _stored(self, scope: str, fields: Sequence[SegmentField]) -> Vocabulary:
         vocabulary = Vocabulary(
-            self._file.array(f"{scope}.distinct", "uint32"), self._file.array(f"{scope}.norms", "float32")
+            self._file.verified(f"{scope}.distinct", "uint32"), self._file.verified(f"{scope}.norms", "float32")
         )
         lengths = np.sum([field.lengths for field in fields], axis=0, dtype=np.uint64)
         is_sound = (
@@ -198,38 +277,38 @@ class Segment:
             and np.all(np.isfinite(vocabulary.norms))
         )
         if not is_sound:
-            raise InputError(f"{self._folder / self.entry.file} is damaged: its vocabularies are out of range.")
+            raise self._file.damaged("its vocabularies are out of range")
         return vocabulary
 
     def _check(self, folder: Path) -> None:
         count = len(self)
-        sizes = [len(self.order), *(len(field.lengths) for field in self.fields)]
-        terms = all(field.postings.n_terms == len(field.terms) for field in self.fields)
+        ids = len(self._file.array("ids.order", "uint32")) == count
         texts = self.text is None or len(self.text) == count * len(self.fields)
-        if any(size != count for size in sizes) or not (terms and texts):
-            raise InputError(f"{folder / self.entry.file} is damaged: the sizes of its arrays do not match.")
+        if not (ids and texts and all(field.has_sizes(count) for field in self.fields)):
+            raise self._file.damaged("the sizes of its arrays do not match")
         if count - len(self.removed) != self.entry.n_documents:
             raise InputError(f"{folder} is damaged: the manifest has another number of documents than the files.")
 
 
-def joint_vocabulary(fields: Sequence[SegmentField]) -> Vocabulary:
-    """Return the vocabularies of the documents in some fields together, from all postings."""
-    postings = [field.postings for field in fields]
-    return Vocabulary(*_native.document_vocabularies(postings, _joined_terms(fields)))
+def joint_vocabulary(fields: Sequence[tuple[TextColumn, _native.Postings]]) -> Vocabulary:
+    """Return the vocabularies of the documents in some fields together, from all terms and postings."""
+    terms, postings = zip(*fields, strict=True)
+    return Vocabulary(*_native.document_vocabularies([*postings], _joined_terms(terms)))
 
 
-def _joined_terms(fields: Sequence[SegmentField]) -> list[NDArray[np.uint32]]:
+def _joined_terms(fields: Sequence[TextColumn]) -> list[NDArray[np.uint32]]:
     """Return the numbers of each field's terms among those of all fields."""
     if len(fields) == 1:
-        return [np.arange(len(fields[0].terms), dtype=np.uint32)]
-    return _native.merge_texts([(field.terms.offsets, field.terms.bytes) for field in fields])[1]
+        return [np.arange(len(fields[0]), dtype=np.uint32)]
+    return _native.merge_texts([(terms.offsets, terms.bytes) for terms in fields])[1]
 
 
 def _removed(folder: Path, entry: SegmentEntry, n_documents: int) -> NDArray[np.uint32]:
     """Return the numbers of removed documents, increasing."""
     if entry.removed_file is None:
         return np.zeros(0, np.uint32)
-    numbers: NDArray[np.uint32] = ArrayFile(folder / entry.removed_file).array("removed", "uint32")
+    file = ArrayFile(folder / entry.removed_file, entry.removed_checksum)
+    numbers: NDArray[np.uint32] = file.verified("removed", "uint32")
     if np.any(numbers[1:] <= numbers[:-1]) or np.any(numbers >= n_documents):
-        raise InputError(f"{folder / entry.removed_file} is damaged: its documents are out of range.")
+        raise file.damaged("its documents are out of range")
     return numbers

@@ -50,7 +50,7 @@ class Snapshot:
     def id_of(self, number: int) -> str:
         """Return the id of a document."""
         segment, row = self.segment_of(number)
-        return segment.ids[row]
+        return segment.ids.take(np.array([row]))[0]
 
     def ids_of(self, numbers: NDArray[np.int64]) -> list[str]:
         """Return the ids of documents."""
@@ -175,7 +175,7 @@ class Snapshot:
         totals = np.zeros((len(fields), 1), np.int64)
         for segment, of_segment in zip(self.segments, numbers, strict=True):
             for number, field in enumerate(fields):
-                more = segment.fields[field].postings.count(of_segment[number], segment.removed)
+                more = segment.fields[field].count(of_segment[number], segment.removed)
                 documents[number] += more[0]
                 occurrences[number] += more[1]
                 totals[number] += segment.entry.lengths[field]
