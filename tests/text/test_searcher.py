@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 import rankwright as rw
+from rankwright.models.model_file import encode
 from rankwright.text import BM25, Analyser, Dirichlet, FeatureSet, Index, Queries, Searcher, generated_collection
-from rankwright.text.searcher import MAGIC, NUMBERS
+from rankwright.text.searcher import MAGIC, file_content, read_searcher
 
 
 @pytest.fixture(scope="module")
@@ -176,17 +177,8 @@ def test_wrong_input_is_one_sentence(index, ranker):
 
 def damaged(path, change):
     """Write a file with other settings and a right checksum."""
-    import hashlib
-
-    content = path.read_bytes()[:-32]
-    version, _, size = NUMBERS.unpack_from(content, len(MAGIC))
-    start = len(MAGIC) + NUMBERS.size
-    settings = json.loads(content[start : start + size])
-    header = json.dumps(change(settings)).encode()
-    payload = content[start + size :]
-    total = start + len(header) + len(payload) + 32
-    signed = MAGIC + NUMBERS.pack(version, total, len(header)) + header + payload
-    path.write_bytes(signed + hashlib.sha256(signed).digest())
+    settings, model = read_searcher(path)
+    path.write_bytes(file_content(json.dumps(change(settings)).encode(), encode(model)))
 
 
 @pytest.mark.parametrize(
@@ -201,6 +193,11 @@ def damaged(path, change):
         (lambda one: one | {"retrieval": ["absolute_discounting", {}]}, "does not search"),
         (lambda one: one | {"retrieval": 5}, "its retrieval must be a name and parameters"),
         (lambda one: one | {"features": {"names": 1}}, "a feature set must have"),
+        (lambda one: one | {"retrieval": ["bm25", {"b": 0.75}]}, "its settings are not complete"),
+        (lambda one: one | {"features": one["features"] | {"field": ["body"]}}, "its settings are not complete"),
+        (lambda one: one | {"features": one["features"] | {"fields": [{}]}}, "at least one field of the index"),
+        (lambda one: one | {"retrieval": ["bm25", {"x": [one] * 50}]}, r"parameters k1, b, method, not .*\.\.\.$"),
+        (lambda one: one | {"candidates": 2**64}, "candidates must be a positive integer below 2\\^63"),
     ],
 )
 def test_wrong_settings_are_one_sentence(index, ranker, tmp_path, change, message):

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 UNKNOWN = "-"
 SHOWN_NAMES = 8
 SHOWN_CHARACTERS = 60
+SENTENCE = 300  # characters of an error in a file
 
 
 def counted(number: int, noun: str) -> str:
@@ -34,14 +35,14 @@ def listed(names: Iterable[str]) -> str:
 
 def brief_list(names: Iterable[str]) -> str:
     """Return names separated by commas; of many only the first."""
-    every = [_shown(name) for name in names]
+    every = [shortened(name) for name in names]
     more = len(every) - SHOWN_NAMES
     return ", ".join(every) if more <= 1 else f"{', '.join(every[:SHOWN_NAMES])} and {more} more"
 
 
-def _shown(name: str) -> str:
-    """Return a name for a message: shortened, and without control characters, for a file may hold anything."""
-    short = name if len(name) <= SHOWN_CHARACTERS else f"{name[: SHOWN_CHARACTERS - 3]}..."
+def shortened(text: str, most: int = SHOWN_CHARACTERS) -> str:
+    """Return a text for a message: cut, and without control characters, for a file may hold anything."""
+    short = text if len(text) <= most else f"{text[: most - 3]}..."
     return short if short.isprintable() else repr(short)[1:-1]
 
 

@@ -15,6 +15,7 @@ from rankwright.base.arrays import sealed
 from rankwright.base.errors import InputError
 from rankwright.base.files import write_whole
 from rankwright.base.resources import resolve_threads
+from rankwright.base.wording import SENTENCE, shortened
 from rankwright.data.groups import QueryGroups, Ranking
 from rankwright.data.readers.trec import Run
 from rankwright.models.model_file import decode, encode
@@ -22,7 +23,7 @@ from rankwright.models.scorer import name_of, scorer_of
 from rankwright.text.analyser import positioned_terms, terms_of_texts
 from rankwright.text.collections.queries import Queries
 from rankwright.text.features.candidates import as_queries
-from rankwright.text.features.feature_names import settings_of
+from rankwright.text.features.feature_names import chosen_fields, settings_of
 from rankwright.text.features.feature_set import FeatureSet
 from rankwright.text.index.checks import checked_n, searching_model
 from rankwright.text.index.index import Index
@@ -115,15 +116,20 @@ class Searcher:
             np.array(qid, str), ids, np.concatenate([np.zeros(0), *(results.scores for results in lists)]), tag=tag
         )
 
-    def snippets(self, query: str, results: SearchResults, width: int = WIDTH) -> list[Snippet]:
+    def snippets(
+        self, query: str, results: SearchResults, width: int = WIDTH, *, fields: Sequence[str] | None = None
+    ) -> list[Snippet]:
         """Return the part of each document that matches the query best, with the words of the query marked.
 
-        The index must have stored text. Rare words of the query are shown before frequent ones.
+        The index must have stored text. Rare words of the query are shown before frequent ones. Snippets are from
+        all fields, or from some, as where a title is shown anyway.
         """
         most = checked_n(width, "width")
+        chosen = chosen_fields(fields, self.index.fields)
         (terms,) = terms_of_texts(self.index.analyser, [query])
         weights = self._importance(list(dict.fromkeys(terms)))
-        return [best_snippet(self.index.text(name), weights, self.index.analyser, most) for name in results.ids]
+        texts = ({field: text[field] for field in chosen} for text in map(self.index.text, results.ids))
+        return [best_snippet(text, weights, self.index.analyser, most) for text in texts]
 
     def save(self, path: str | os.PathLike[str] | None = None) -> Path:
         """Write the searcher to a file, completely or not at all, and return its path.
@@ -132,14 +138,8 @@ class Searcher:
         default the file is in the folder of the index, so that `load` takes the folder, wherever it is moved.
         """
         file = self.index.path / NAME if path is None else Path(path)
-        settings = {
-            "index": os.path.relpath(self.index.path.resolve(), file.resolve().parent),
-            "analyser": self.index.analyser_state,
-            "candidates": self.candidates,
-            "retrieval": [*state_of_model(self.retrieval)],
-            "features": None if self.features is None else self.features.state(),
-        }
-        write_searcher(file, settings, self.model)
+        index = os.path.relpath(self.index.path.resolve(), file.resolve().parent)
+        write_searcher(file, self._settings(index), self.model)
         return file
 
     @classmethod
@@ -159,7 +159,7 @@ class Searcher:
         try:
             return cls._of(settings, model, file.resolve().parent, analyser, functions)
         except InputError as error:
-            raise InputError(f"{file} cannot be used: {error}") from None
+            raise InputError(f"{file} cannot be used: {shortened(str(error), SENTENCE)}") from None
 
     @classmethod
     def _of(
@@ -173,13 +173,26 @@ class Searcher:
         features, retrieval = settings["features"], settings["retrieval"]
         if not isinstance(retrieval, list) or len(retrieval) != 2:
             raise InputError("its retrieval must be a name and parameters.")
-        return cls(
+        searcher = cls(
             index,
             None if features is None else FeatureSet.from_state(features, functions=given),
             model,
             candidates=settings["candidates"],
             retrieval=model_of(*retrieval),
         )
+        if searcher._settings(settings["index"]) != settings:
+            raise InputError("its settings are not complete: save the searcher again.")
+        return searcher
+
+    def _settings(self, index: str) -> dict[str, Any]:
+        """Return the settings, with the path of the index."""
+        return {
+            "index": index,
+            "analyser": self.index.analyser_state,
+            "candidates": self.candidates,
+            "retrieval": [*state_of_model(self.retrieval)],
+            "features": None if self.features is None else self.features.state(),
+        }
 
     def __repr__(self) -> str:
         ranked = "" if self.model is None else f", {self.candidates} candidates ranked by {name_of(self.model)}"
@@ -274,11 +287,15 @@ CHECKSUM_SIZE = hashlib.sha256().digest_size
 def write_searcher(path: Path, settings: dict[str, Any], model: Scorer | None) -> None:
     """Write settings and model to a file, completely or not at all."""
     header = json.dumps(settings, allow_nan=False).encode()
-    payload = b"" if model is None else encode(model)
+    with write_whole(path) as file:
+        file.write(file_content(header, b"" if model is None else encode(model)))
+
+
+def file_content(header: bytes, payload: bytes) -> bytes:
+    """Return the bytes of a file with this header and model, with their checksum."""
     size = START + len(header) + len(payload) + CHECKSUM_SIZE
     signed = MAGIC + NUMBERS.pack(FORMAT_VERSION, size, len(header)) + header + payload
-    with write_whole(path) as file:
-        file.write(signed + hashlib.sha256(signed).digest())
+    return signed + hashlib.sha256(signed).digest()
 
 
 def read_searcher(path: Path) -> tuple[dict[str, Any], Scorer | None]:

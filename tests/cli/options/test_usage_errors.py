@@ -418,3 +418,16 @@ def test_only_scores_and_rankings_go_to_standard_output(refuse, words):
 )
 def test_words_that_make_no_command(refuse, words, sentence):
     assert refuse(*words.split()).startswith(sentence)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("search", "--index", "index", "ship", "--n"),
+        ("index", "docs.jsonl", "--out", "index", "--memory"),
+        ("generate", "polynomial", "--out", "data.txt", "--queries"),
+        ("demo", "--seed"),
+    ],
+)
+def test_integers_that_no_array_can_hold(refuse, words):
+    assert refuse(*words, 2**64) == f"{words[-1]} must be at most {2**63 - 1}, not {2**64}."

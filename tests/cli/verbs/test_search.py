@@ -37,7 +37,7 @@ def test_what_is_printed(run, index):
     scores = [f"{score:.4f}" for _, score in index.search("wing")]
     first, snippet, second, _ = out.splitlines()
     assert first == f"  1  d1  {scores[0]}  Lift of wings"
-    assert snippet == "     Lift of wings"
+    assert snippet == "     Wings lift ships?[31m at sea."  # not the title again
     assert second == f"  2  d2  {scores[1]}  Heat"
     out = run("search", "--index", index.path, "ships sea").out
     assert "Wings lift ships?[31m at sea." in out  # a terminal must not obey the document

@@ -15,7 +15,9 @@ from typing import Annotated, Any, Protocol, TypeVar, dataclass_transform, get_t
 import typer
 
 from rankwright.base.errors import InputError
+from rankwright.base.wording import shortened
 
+LARGEST = (1 << 63) - 1
 REQUIRED = inspect.Parameter.empty
 WITHOUT_LABELS = {"judged=False": "`rank` or `predict`", "pass label=None": "use `rank` or `predict`"}
 Kind = TypeVar("Kind")
@@ -134,6 +136,7 @@ def as_command(verb: Callable[..., None]) -> Callable[..., None]:
 
     @functools.wraps(verb)
     def run(**given: Any) -> None:
+        _refuse_large(given)
         try:
             verb(**{name: groups[name].value(given) if name in groups else given[name] for name in own})
         except InputError as error:
@@ -143,6 +146,13 @@ def as_command(verb: Callable[..., None]) -> Callable[..., None]:
     for name, each in own.items():
         parameters += groups[name].parameters() if name in groups else [_parameter(each)]
     return with_signature(run, parameters)
+
+
+def _refuse_large(given: dict[str, Any]) -> None:
+    """Refuse integers that arrays and the core cannot hold."""
+    for name, value in given.items():
+        if isinstance(value, int) and not -LARGEST <= value <= LARGEST:
+            raise InputError(f"{option_name(name)} must be at most {LARGEST}, not {shortened(str(value))}.")
 
 
 def _as_option(parameter: str, spelling: dict[str, str]) -> str:

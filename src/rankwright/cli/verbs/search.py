@@ -143,14 +143,16 @@ def _write_run(
 
 
 def _show(searcher: Searcher, query: str, n: int, *, snippets: bool, as_json: bool) -> None:
-    results = searcher.search(query, n)
-    parts = searcher.snippets(query, results) if snippets and searcher.index.has_text else None
+    results, has_text = searcher.search(query, n), searcher.index.has_text
+    title, *others = searcher.index.fields
+    fields = None if as_json else others or None  # the first of several fields is the heading
+    parts = searcher.snippets(query, results, fields=fields) if snippets and has_text else None
     if as_json:
         show_json({"query": query, "results": _records(results, parts)})
         return
-    texts = map(searcher.index.text, results.ids) if searcher.index.has_text else ({} for _ in results)
-    for rank, ((name, score), text) in enumerate(zip(results, texts, strict=True), start=1):
-        heading = "" if len(text) < 2 else shorten(next(iter(text.values())), HEADING, placeholder=" …")
+    for rank, (name, score) in enumerate(results, start=1):
+        text = searcher.index.text(name)[title] if others and has_text else ""
+        heading = shorten(text, HEADING, placeholder=" …")
         shown = None if parts is None else parts[rank - 1]
         show_found(rank, name, score, heading, *(("", ()) if shown is None else (shown.text, shown.marks)))
     if not len(results):

@@ -112,7 +112,7 @@ def chosen_fields(given: Sequence[str] | None, of_index: Sequence[str]) -> tuple
     if given is None:
         return tuple(of_index)
     fields = (given,) if isinstance(given, str) else tuple(given)
-    if not fields or len({*fields}) < len(fields):
+    if not fields or not all(isinstance(field, str) for field in fields) or len({*fields}) < len(fields):
         raise InputError(
             f"{parameter('fields')} must name at least one field of the index, each once, not {given!r}."
         )

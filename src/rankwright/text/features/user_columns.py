@@ -69,7 +69,7 @@ def column_from(name: str, state: Any) -> UserColumn:
     """Return a column that JSON has."""
     match state:
         case {"by": str(by), "ids": [*ids], "values": [*values]} if by in (ID, PAIR) and len(ids) == len(values):
-            keys = [tuple(key) if isinstance(key, list) else key for key in ids]
+            keys = [tuple(map(str, key)) if isinstance(key, list) else str(key) for key in ids]
             return _of_mapping(name, dict(zip(keys, values, strict=True)), by_query=by == PAIR)
     raise InputError(f"The column {name!r} must have by, ids and values.")
 
@@ -92,7 +92,7 @@ def _of_mapping(name: Any, values: Any, *, by_query: bool | None = None) -> User
 def _number(name: str, value: Any) -> float:
     try:
         number = math.nan if value is None or value == "" else float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         number = math.inf
     if math.isinf(number) or isinstance(value, bool):
         raise InputError(f"Column {name!r} must hold numbers, not {value!r}.")

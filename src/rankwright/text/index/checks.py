@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from rankwright.base.errors import InputError, parameter
+from rankwright.base.wording import shortened
 from rankwright.text.index.manifest import NAME, is_manifest
 from rankwright.text.retrieval import LARGEST, AbsoluteDiscounting, RetrievalModel
 
@@ -65,7 +66,8 @@ def checked_document(document: Any) -> IndexedDocument:
     """Return a document, which must have an id and fields."""
     if not (hasattr(document, "id") and isinstance(getattr(document, "fields", None), Mapping)):
         raise InputError(
-            f"A document must have an id and a mapping of fields, as TextDocument has, not {_shown(document)}."
+            "A document must have an id and a mapping of fields, as TextDocument has, not "
+            f"{shortened(repr(document))}."
         )
     if not isinstance(document.id, str) or not document.id:
         raise InputError(f"The id of a document must be text, not {document.id!r}.")
@@ -81,11 +83,6 @@ def _has_utf8(text: str) -> bool:
     except UnicodeEncodeError:
         return False
     return True
-
-
-def _shown(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= 60 else text[:57] + "..."
 
 
 def _without_others(documents: Iterable[IndexedDocument], weights: dict[str, float]) -> Iterator[IndexedDocument]:
@@ -139,15 +136,15 @@ def checked_n(n: Any, name: str = "n") -> int:
         count = 0 if isinstance(n, bool) else as_integer(n)
     except TypeError:
         count = 0
-    if count < 1:
-        raise InputError(f"{name} must be a positive integer, not {n!r}.")
+    if not 1 <= count < 1 << 63:
+        raise InputError(f"{name} must be a positive integer below 2^63, not {shortened(repr(n))}.")
     return count
 
 
 def checked_texts(texts: Any) -> list[str]:
     """Return the texts of queries; a single string is refused."""
     if isinstance(texts, str) or not all(isinstance(text, str) for text in texts):
-        raise InputError(f"Queries must be a list of texts, not {_shown(texts)}.")
+        raise InputError(f"Queries must be a list of texts, not {shortened(repr(texts))}.")
     return [*texts]
 
 
@@ -155,7 +152,7 @@ def checked_ids(ids: Any) -> list[str]:
     """Return ids of documents, each once; a single string is refused."""
     listed = list(dict.fromkeys(ids))
     if isinstance(ids, str) or not all(isinstance(name, str) for name in listed):
-        raise InputError(f"Give a list of document ids, which are text, not {_shown(ids)}.")
+        raise InputError(f"Give a list of document ids, which are text, not {shortened(repr(ids))}.")
     return listed
 
 

@@ -12,6 +12,7 @@ import numpy as np
 from rankwright.base.errors import InputError
 from rankwright.base.files import write_whole
 from rankwright.base.resources import resolve_threads
+from rankwright.base.wording import SENTENCE, shortened
 from rankwright.reports.result import Result
 from rankwright.text.analyser import Analyser, analyser_from, checked_analyser, state_of, terms_of_texts
 from rankwright.text.index.array_files import ArrayWriter
@@ -344,7 +345,7 @@ def _remembered(manifest: Manifest, analyser: Analysis | None, folder: Path) -> 
     try:
         remembered = analyser_from(manifest.analyser)
     except InputError as error:
-        raise InputError(f"{folder / NAME} is damaged: {error}") from None
+        raise InputError(f"{folder / NAME} is damaged: {shortened(str(error), SENTENCE)}") from None
     if analyser is None:
         return remembered
     if remembered is not None and remembered != analyser:

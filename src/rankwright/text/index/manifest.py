@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from rankwright.base.errors import InputError
 from rankwright.base.files import lock_file, write_whole
+from rankwright.base.wording import SENTENCE, shortened
 from rankwright.text.retrieval import LARGEST
 
 if TYPE_CHECKING:
@@ -179,7 +180,7 @@ def _checked(content: Any, path: Path) -> Manifest:
         entries = [SegmentEntry(**_only(entry, SegmentEntry)) for entry in _listed(content.get("segments"))]
         return Manifest(**{**_only(content, Manifest), "segments": tuple(entries)})
     except InputError as error:
-        raise InputError(f"{path} is damaged: {error}") from None
+        raise InputError(f"{path} is damaged: {shortened(str(error), SENTENCE)}") from None
 
 
 def _checksum(content: dict[str, Any]) -> int:
