@@ -57,7 +57,7 @@ def write_whole(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     part = None
     try:
         mode = _mode_of(target)
-        _remove_stale_parts(target)
+        remove_stale_parts(target.parent, _part_name(target, ANY))
         part, descriptor = _new_part(target)
         with os.fdopen(descriptor, "wb") as file:
             yield file
@@ -73,6 +73,10 @@ def write_whole(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
             with suppress(OSError):
                 part.unlink()
     _sync_folder(target.parent)
+
+
+ANY = "?" * 16
+ANY_PART = f".{ANY}-{ANY}.part"
 
 
 def _part_name(target: Path, token: str) -> str:
@@ -92,9 +96,9 @@ def _new_part(target: Path) -> tuple[Path, int]:
         os.close(descriptor)  # another writer removed it before it was locked
 
 
-def _remove_stale_parts(target: Path) -> None:
-    """Remove parts of the target that no living process has locked."""
-    for part in target.parent.glob(_part_name(target, "*")):
+def remove_stale_parts(folder: Path, pattern: str = ANY_PART) -> None:
+    """Remove the parts of files in a folder that no living process has locked."""
+    for part in folder.glob(pattern):
         with suppress(OSError):
             descriptor = os.open(part, os.O_RDWR)
             try:

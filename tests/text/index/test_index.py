@@ -3,6 +3,9 @@
 import errno
 import json
 import shutil
+import signal
+import subprocess
+import sys
 import threading
 import zlib
 from concurrent.futures import ThreadPoolExecutor
@@ -14,6 +17,7 @@ from hypothesis import strategies as st
 
 import rankwright as rw
 from properties import examples
+from rankwright.base.files import write_whole
 from rankwright.text import BM25, Analyser, Dirichlet, Index, JelinekMercer
 from rankwright.text.features import scopes
 from rankwright.text.index import building, merging, segments
@@ -105,6 +109,28 @@ def test_a_reader_that_fails_leaves_the_old_index(index):
 def test_one_process_changes_an_index_at_a_time(index):
     with changing(index.path), pytest.raises(rw.InputError, match="Another process is changing the index"):
         index.merge()
+
+
+KILLED = """
+import os, signal, sys
+from rankwright.text import Index, TextDocument
+def documents():
+    for number in range(5000):
+        yield TextDocument(f"n{number}", {"body": "sea " * 20})
+    os.kill(os.getpid(), signal.SIGKILL)
+Index.open(sys.argv[1]).add(documents())
+"""
+
+
+def test_files_of_a_killed_process_are_removed_by_the_next_change(index):
+    before = files(index)
+    process = subprocess.run([sys.executable, "-c", KILLED, str(index.path)], check=False)
+    assert process.returncode == -signal.SIGKILL
+    assert [path.suffix for path in index.path.iterdir() if path.name not in before] == [".part"]
+    with write_whole(index.path / "another.txt") as file:  # of a living process
+        file.write(b"kept")
+        index.remove(["d0"])  # writes no segment
+    assert {path.suffix for path in index.path.iterdir()} == {"", ".json", ".segment", ".removed", ".txt"}
 
 
 def test_every_cut_is_noticed(index):

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rankwright.base.errors import InputError
-from rankwright.base.files import lock_file, write_whole
+from rankwright.base.files import lock_file, remove_stale_parts, write_whole
 from rankwright.base.wording import SENTENCE, shortened
 from rankwright.text.retrieval import LARGEST
 
@@ -156,6 +156,7 @@ def changing(folder: Path) -> Iterator[None]:
             raise InputError(f"Another process is changing the index {folder}.") from None
         except OSError as error:
             raise InputError(f"The index {folder} cannot be locked: {error.strerror or error}.") from None
+        remove_stale_parts(folder)
         yield
     finally:
         os.close(descriptor)
