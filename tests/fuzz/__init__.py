@@ -1,1 +1,1 @@
-"""Fuzzers: damaged model files, damaged data files, wrong calls of the bindings. Run them with `make fuzz`."""
+"""Fuzzers: damaged files of all kinds, hostile texts, wrong calls of the bindings. Run them with `make fuzz`."""

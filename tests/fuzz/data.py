@@ -52,7 +52,7 @@ def _csv(judged):
 
 def _case(folder, kinds, rng):
     suffix, (read, honest) = kinds[rng.integers(len(kinds))]
-    content = damaged(honest, rng) if rng.random() < 0.6 else _one_word_changed(honest, rng)
+    content = damaged(honest, rng) if rng.random() < 0.6 else one_word_changed(honest, rng)
     if rng.random() < 0.15:
         suffix, content = f"{suffix}.gz", gzip.compress(content)
         content = damaged(content, rng) if rng.random() < 0.5 else content
@@ -67,7 +67,7 @@ def _case(folder, kinds, rng):
     return _judge_data(result) if isinstance(result, rw.RankingData) else ACCEPTED
 
 
-def _one_word_changed(content, rng):
+def one_word_changed(content, rng):
     """Put another word of the file in the place of one, so that the file is more often still one."""
     words = re.split(rb"([\s,:]+)", content)
     places = range(0, len(words), 2)

@@ -48,9 +48,9 @@ def _files():
         ("lightgbm", splits.replace(b"objective=lambdarank\n", b"objective=lambdarank\naverage_output\n")),
         ("lightgbm", sets),
         ("lightgbm", sets + LEVELS),
-        ("xgboost", json.dumps(boosted).encode()),
-        ("xgboost", json.dumps(dropped).encode()),
-        ("xgboost", json.dumps(categorical).encode()),
+        ("xgboost-json", json.dumps(boosted).encode()),
+        ("xgboost-json", json.dumps(dropped).encode()),
+        ("xgboost-json", json.dumps(categorical).encode()),
         ("xgboost-binary", boosted),
         ("xgboost-binary", categorical),
         ("catboost", json.dumps(test_catboost.MODEL).encode()),
@@ -66,8 +66,10 @@ def _files():
 
 
 def prepared(only=""):
-    """Return the fuzzer of all formats, or of one, such as `xgboost-binary`."""
-    files = [one for one in _files() if only in ("", one[0])]
+    """Return the fuzzer of all formats, of one tool, such as `xgboost`, or of one, such as `xgboost-binary`."""
+    files = [one for one in _files() if only in ("", one[0], _tool(one[0]))]
+    if not files:
+        raise ValueError(f"there is no format {only}, only {', '.join(sorted({one[0] for one in _files()}))}")
     makers = {tool: maker_of(tool) for tool in {_tool(kind) for kind, _ in files}}
     for maker in filter(None, makers.values()):
         maker.await_start()

@@ -61,7 +61,7 @@ def _case(files, rng):
         payload = revalued(payload, rng)
     if how in (4, 5):
         for _ in range(rng.integers(1, 3)):
-            header = _changed(header, donor.header, rng)
+            header = changed(header, donor.header, rng)
     return _tried(sealed(json.dumps(header).encode(), payload), rng)
 
 
@@ -93,7 +93,7 @@ def _at(value, path):
     return value
 
 
-def _changed(header, donor, rng):
+def changed(header, donor, rng):
     """Return a header with one part replaced, moved, repeated, nested or left out."""
     places = [path for path in _places(header) if path]
     path = places[rng.integers(len(places))] if places else ()

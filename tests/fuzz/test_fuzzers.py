@@ -2,7 +2,7 @@
 
 import pytest
 
-from fuzz import calls, campaign, stub
+from fuzz import calls, campaign, imports, stub
 from rankwright import _native
 
 pytestmark = pytest.mark.slow
@@ -13,6 +13,14 @@ def test_a_few_cases_find_nothing_and_many_get_past_the_checks(name):
     result = campaign.campaign(name, seed=1, seconds=600, cases=100)
     assert (result.cases, result.findings) == (100, [])
     assert 0.1 < result.accepted < 0.9
+
+
+def test_a_part_of_the_imports_is_that_of_a_tool_or_a_format():
+    for part in ("ranklib", "ranklib-text"):
+        result = campaign.campaign(f"imports:{part}", seed=1, seconds=600, cases=20)
+        assert (result.cases, result.findings) == (20, [])
+    with pytest.raises(ValueError, match="there is no format weka, only catboost, lightgbm, ranklib-text"):
+        imports.prepared("weka")
 
 
 def test_every_function_of_the_core_has_a_call_that_succeeds():

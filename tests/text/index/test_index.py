@@ -7,7 +7,6 @@ import signal
 import subprocess
 import sys
 import threading
-import zlib
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -22,7 +21,7 @@ from rankwright.text import BM25, Analyser, Dirichlet, Index, JelinekMercer
 from rankwright.text.features import scopes
 from rankwright.text.index import building, merging, segments
 from rankwright.text.index.array_files import BLOCK, ArrayFile, ArrayWriter
-from rankwright.text.index.manifest import changing
+from rankwright.text.index.manifest import changing, checksum_of
 from text_documents import Text, bodies, stored_arrays, texts, write_arrays
 
 PLAIN = Analyser(stop_words=None, stemmer=None)
@@ -175,7 +174,7 @@ def test_a_wrong_manifest_with_a_right_checksum_is_one_sentence(index, change, m
     content = json.loads(path.read_text())
     head = {key: content.pop(key) for key in ("format", "version", "checksum")}
     content = change(content) or content
-    path.write_text(json.dumps(head | {"checksum": zlib.crc32(json.dumps(content).encode())} | content))
+    path.write_text(json.dumps(head | {"checksum": checksum_of(content)} | content))
     with pytest.raises(rw.InputError, match=message):
         Index.open(index.path).search("ship")
 
@@ -228,6 +227,15 @@ def test_verifying_and_merging_find_what_no_search_reads(index):
     for use in (opened.verify, opened.merge, lambda: opened.text("d2")):
         with pytest.raises(rw.InputError, match=r"its array text\.bytes does not match"):
             use()
+
+
+@pytest.mark.parametrize("query", ["the", "zeppelin", ""])
+def test_lengths_are_verified_without_any_known_word(index, query):
+    path = segment_file(index)
+    flip(path, path.read_bytes().index(np.array([2, 0, 3], np.uint32).tobytes()))
+    opened = Index.open(index.path)
+    with pytest.raises(rw.InputError, match=r"its array 0\.lengths does not match its checksum"):
+        rw.text.FeatureSet(["length"]).documents(opened, {"q": query}, {"q": ["d0", "d2"]})
 
 
 @pytest.mark.parametrize("size", [0, 1, BLOCK - 1, BLOCK, BLOCK + 1, 3 * BLOCK])

@@ -148,12 +148,11 @@ class ArrayFile:
     def verify(self, name: str, first: int = 0, end: int | None = None) -> None:
         """Verify the blocks of some rows of an array, by default all; InputError if they are damaged."""
         entry, verified = self._entries[name], self._verified[name]
-        size = _size_of(entry.dtype, entry.shape)
         row = _size_of(entry.dtype, entry.shape[1:])
         blocks = slice(first * row // BLOCK, None if end is None else -(-end * row // BLOCK))
         if verified[blocks].all():
             return
-        content = memoryview(self._content)[entry.offset : entry.offset + size]
+        content = memoryview(self._content)[entry.offset :][: entry.shape[0] * row]
         for block in np.flatnonzero(~verified[blocks]) + blocks.start:
             if zlib.crc32(content[block * BLOCK : (block + 1) * BLOCK]) != self._checksums[name][block]:
                 raise self.damaged(f"its array {name} does not match its checksum")

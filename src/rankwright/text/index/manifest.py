@@ -109,7 +109,7 @@ def is_manifest(path: Path) -> bool:
 def write_manifest(folder: Path, manifest: Manifest) -> None:
     """Replace the manifest, then remove files that no longer belong to the index."""
     content = asdict(manifest)
-    sealed = {"format": FORMAT, "version": FORMAT_VERSION, "checksum": _checksum(content), **content}
+    sealed = {"format": FORMAT, "version": FORMAT_VERSION, "checksum": checksum_of(content), **content}
     with write_whole(folder / NAME) as file:
         file.write(json.dumps(sealed, indent=1, allow_nan=False).encode())
     remove_others(folder, manifest.files())
@@ -173,7 +173,7 @@ def _checked(content: Any, path: Path) -> Manifest:
             f"{path} has format {version}, this version of rankwright reads format {FORMAT_VERSION}: "
             "build the index again."
         )
-    if content.pop("checksum", None) != _checksum(content):
+    if content.pop("checksum", None) != checksum_of(content):
         raise InputError(
             f"{path} has been altered or damaged: its checksum does not match; build the index again."
         )
@@ -184,7 +184,8 @@ def _checked(content: Any, path: Path) -> Manifest:
         raise InputError(f"{path} is damaged: {shortened(str(error), SENTENCE)}") from None
 
 
-def _checksum(content: dict[str, Any]) -> int:
+def checksum_of(content: dict[str, Any]) -> int:
+    """Return the checksum of what a manifest holds apart from format, version and checksum."""
     return zlib.crc32(json.dumps(content).encode())
 
 

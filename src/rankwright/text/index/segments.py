@@ -112,10 +112,10 @@ class SegmentField:
         self._arrays = arrays
         self._terms = StoredTexts(file, f"{name}.terms")
         try:
-            self.postings = _native.Postings(**arrays)
+            self._postings = _native.Postings(**arrays)
         except ValueError as error:
             raise file.damaged(str(error)) from None
-        self._verified = np.zeros((2, self.postings.n_terms + 1), bool)  # by term: postings, positions
+        self._verified = np.zeros((2, self._postings.n_terms + 1), bool)  # by term: postings, positions
         self._verified[:, -1] = True  # for -1, which is no term
 
     @property
@@ -131,9 +131,15 @@ class SegmentField:
         lengths: NDArray[np.uint32] = self._arrays["lengths"]
         return lengths
 
+    @property
+    def postings(self) -> _native.Postings:
+        """The postings and lengths; the postings of a term must be counted before they are used."""
+        _ = self.lengths
+        return self._postings
+
     def has_sizes(self, n_documents: int) -> bool:
         """Return whether there is one length per document, and one list of postings per term."""
-        return len(self._arrays["lengths"]) == n_documents and len(self._terms) == self.postings.n_terms
+        return len(self._arrays["lengths"]) == n_documents and len(self._terms) == self._postings.n_terms
 
     def numbers_of(self, terms: Sequence[str]) -> NDArray[np.int64]:
         """Return the numbers of terms, -1 for those that the field does not have."""
@@ -153,7 +159,6 @@ class SegmentField:
         return self.postings.count(terms, removed)
 
     def _verify_term(self, term: int, *, with_positions: bool) -> None:
-        _ = self.lengths
         first, end = self._range("posting_places", term, term + 1)
         self._verify("documents", first, end)
         self._verify("position_ends", first, end)
