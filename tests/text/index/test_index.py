@@ -167,6 +167,15 @@ def test_a_wrong_manifest_is_one_sentence(index, change, message):
         (lambda content: content | {"analyser": {"words": 1}}, "is damaged: an analyser must be"),
         (lambda content: content["segments"][0].update(lengths=[2**64]), "counts must be integers of 32 bits"),
         (lambda content: content["segments"][0].update(n_documents=2**64), "counts must be integers of 32 bits"),
+        (
+            lambda content: content["segments"][0].update(file="x" * 5000),
+            "files must be names, such as",
+        ),
+        (
+            lambda content: content["segments"][0].update(file="a\0b"),
+            "files must be names, such as",
+        ),
+        (lambda content: content | {"weights": {"body": 2**64}}, "weight of field body must be a number between"),
     ],
 )
 def test_a_wrong_manifest_with_a_right_checksum_is_one_sentence(index, change, message):

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import zlib
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, fields, replace
 from itertools import chain
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rankwright.base.errors import InputError
@@ -22,12 +22,14 @@ from rankwright.text.retrieval import LARGEST
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from pathlib import Path
 
 FORMAT = "rankwright text index"
 FORMAT_VERSION = 3
 NAME = "index.json"
 LOCK = ".lock"
 KINDS = ("segment", "removed")
+FILE = re.compile(rf"[0-9]{{6,20}}\.({'|'.join(KINDS)})")
 MOST = 1 << 32  # documents, terms and checksums have 32 bits
 
 
@@ -45,8 +47,8 @@ class SegmentEntry:
     def __post_init__(self) -> None:
         names = [self.file] if self.removed_file is None else [self.file, self.removed_file]
         lengths = self.lengths if isinstance(self.lengths, list) else [-1]
-        if not all(isinstance(name, str) and name == Path(name).name and name for name in names):
-            raise InputError("a segment's files must be names.")
+        if not all(isinstance(name, str) and FILE.fullmatch(name) for name in names):
+            raise InputError("a segment's files must be names, such as 000001.segment.")
         counts = [self.checksum, self.removed_checksum, self.n_documents, *lengths]
         if not all(type(count) is int and 0 <= count < MOST for count in counts):
             raise InputError("a segment's counts must be integers of 32 bits.")
@@ -68,7 +70,7 @@ class Manifest:
         if type(self.next_file) is not int or type(self.changed) is not bool:
             raise InputError("next_file must be an integer, and changed true or false.")
         for name, weight in self.weights.items():
-            if type(weight) not in (int, float) or not 0 <= weight <= LARGEST:
+            if type(weight) is not float or not 0 <= weight <= LARGEST:
                 raise InputError(f"the weight of field {name} must be a number between 0 and {LARGEST:g}.")
         if any(len(segment.lengths) != len(self.weights) for segment in self.segments):
             raise InputError("each segment must have all fields.")
