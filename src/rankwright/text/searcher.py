@@ -139,7 +139,7 @@ class Searcher:
         """
         file = self.index.path / NAME if path is None else Path(path)
         index = os.path.relpath(self.index.path.resolve(), file.resolve().parent)
-        write_searcher(file, self._settings(index), self.model)
+        write_searcher(file, self._state(index), self.model)
         return file
 
     @classmethod
@@ -180,11 +180,11 @@ class Searcher:
             candidates=settings["candidates"],
             retrieval=model_of(*retrieval),
         )
-        if searcher._settings(settings["index"]) != settings:
+        if searcher._state(settings["index"]) != settings:
             raise InputError("its settings are not complete: save the searcher again.")
         return searcher
 
-    def _settings(self, index: str) -> dict[str, Any]:
+    def _state(self, index: str) -> dict[str, Any]:
         """Return the settings, with the path of the index."""
         return {
             "index": index,
