@@ -410,6 +410,7 @@ def test_wrong_input_is_one_sentence(index):
         (lambda: Index.build([made], index.path, fields={"body": 1e200}), "between 0 and 1e\\+100"),
         (lambda: index.search_all("ship"), "Queries must be a list of texts, not 'ship'"),
         (lambda: index.search(3), "Queries must be a list of texts"),
+        (lambda: index.search("ship", n=2**64), r"n must be a positive integer below 2\^63"),
         (lambda: BM25(k1=1e200), "k1 must be a number at least 0 and at most 1e\\+100"),
         (lambda: Dirichlet(mu=1e-200), "mu must be a number at least 1e-100, not 1e-200"),
         (lambda: Dirichlet(mu=0), "mu must be a number above 0, not 0"),
