@@ -175,6 +175,7 @@ def test_a_wrong_manifest_is_one_sentence(index, change, message):
             lambda content: content["segments"][0].update(file="a\0b"),
             "files must be names, such as",
         ),
+        (lambda content: content | {"next_file": 10**400}, "next_file must be an integer of 32 bits"),
         (lambda content: content | {"weights": {"body": 2**64}}, "weight of field body must be a number between"),
     ],
 )

@@ -67,8 +67,8 @@ class Manifest:
     def __post_init__(self) -> None:
         if not isinstance(self.weights, dict) or not self.weights:
             raise InputError("weights must be an object of fields.")
-        if type(self.next_file) is not int or type(self.changed) is not bool:
-            raise InputError("next_file must be an integer, and changed true or false.")
+        if type(self.next_file) is not int or not 0 < self.next_file < MOST or type(self.changed) is not bool:
+            raise InputError("next_file must be an integer of 32 bits, and changed true or false.")
         for name, weight in self.weights.items():
             if type(weight) is not float or not 0 <= weight <= LARGEST:
                 raise InputError(f"the weight of field {name} must be a number between 0 and {LARGEST:g}.")
