@@ -299,6 +299,88 @@ def even_pull(
 ) -> QueryPull: ...
 def cross_entropy_pull(*, offsets: NDArray[np.int64], labels: NDArray[np.float64]) -> QueryPull: ...
 
+class GradientRule: ...
+
+def linear_rule(
+    *,
+    offsets: NDArray[np.int64],
+    rows: NDArray[np.int64],
+    labels: NDArray[np.float64],
+    query_weights: NDArray[np.float64] | None,
+    truncation: int | None,
+    normalise: bool,
+    sigma: float,
+    row_weights: NDArray[np.float64] | None,
+    gains: NDArray[np.float32],
+    discounts: NDArray[np.float64],
+    query_factors: NDArray[np.float64],
+) -> GradientRule: ...
+def linear_by_query_rule(
+    *,
+    offsets: NDArray[np.int64],
+    rows: NDArray[np.int64],
+    labels: NDArray[np.float64],
+    query_weights: NDArray[np.float64] | None,
+    truncation: int | None,
+    normalise: bool,
+    sigma: float,
+    row_weights: NDArray[np.float64] | None,
+    gains: NDArray[np.float32],
+    discounts: NDArray[np.float64],
+    query_factors: NDArray[np.float64],
+) -> GradientRule: ...
+def average_precision_rule(
+    *,
+    offsets: NDArray[np.int64],
+    rows: NDArray[np.int64],
+    labels: NDArray[np.float64],
+    query_weights: NDArray[np.float64] | None,
+    truncation: int | None,
+    normalise: bool,
+    sigma: float,
+    row_weights: NDArray[np.float64] | None,
+    threshold: float,
+    depth: int | None,
+    capped: bool,
+) -> GradientRule: ...
+def reciprocal_rank_rule(
+    *,
+    offsets: NDArray[np.int64],
+    rows: NDArray[np.int64],
+    labels: NDArray[np.float64],
+    query_weights: NDArray[np.float64] | None,
+    truncation: int | None,
+    normalise: bool,
+    sigma: float,
+    row_weights: NDArray[np.float64] | None,
+    threshold: float,
+    depth: int | None,
+) -> GradientRule: ...
+def expected_reciprocal_rank_rule(
+    *,
+    offsets: NDArray[np.int64],
+    rows: NDArray[np.int64],
+    labels: NDArray[np.float64],
+    query_weights: NDArray[np.float64] | None,
+    truncation: int | None,
+    normalise: bool,
+    sigma: float,
+    row_weights: NDArray[np.float64] | None,
+    stop_probability: NDArray[np.float64],
+    depth: int | None,
+) -> GradientRule: ...
+def even_rule(
+    *,
+    offsets: NDArray[np.int64],
+    rows: NDArray[np.int64],
+    labels: NDArray[np.float64],
+    query_weights: NDArray[np.float64] | None,
+    truncation: int | None,
+    normalise: bool,
+    sigma: float,
+    row_weights: NDArray[np.float64] | None,
+) -> GradientRule: ...
+
 # New parameters, mean and mean square; None once a score is not finite. Empty means: plain gradient descent.
 def train_network(
     *,
@@ -478,6 +560,28 @@ def grow_tree(
     n_threads: int,
     workspace: GrowthWorkspace,
 ) -> tuple[dict[str, Any], NDArray[np.float64]]: ...
+
+# Returns a tree per draw of rows and features, as grow_tree does; the scores after each; the outputs of each for
+# the documents that follow; whether all draws were used (0), no split helped (1) or numbers were not finite (2).
+def boost_trees(
+    binned: BinnedMatrix,
+    rule: GradientRule,
+    scores: NDArray[np.float64],
+    draws: Sequence[tuple[NDArray[np.uint32], NDArray[np.uint32]]],
+    monotone: NDArray[np.int8],
+    max_leaves: int,
+    min_documents: int,
+    min_hessian: float,
+    l2: float,
+    min_gain: float,
+    levels: int,
+    shrinkage: float,
+    following: NDArray[np.float32],
+    sources: NDArray[np.int64],
+    n_threads: int,
+    workspace: GrowthWorkspace,
+) -> tuple[list[dict[str, Any]], NDArray[np.float64], NDArray[np.float64], int]: ...
+def squared_error_rule(targets: NDArray[np.float64], row_weights: NDArray[np.float64] | None) -> GradientRule: ...
 
 # Returns the tree's arrays by their names in TreeEnsemble, without leaf values, then the votes of each leaf and of
 # each row.

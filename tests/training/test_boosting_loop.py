@@ -1,16 +1,23 @@
 """The loop with rules and learners that do as they are told."""
 
 from dataclasses import dataclass, field
+from functools import partial
+from unittest.mock import patch
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from properties import examples
+from rankwright import MART, LambdaMART
 from rankwright.base.errors import InputError
 from rankwright.data.dataset import RankingData
 from rankwright.metrics import NDCG
 from rankwright.models import FeatureScorer
 from rankwright.training.boosting_loop import boost
 from rankwright.training.learners.signal import Weak
+from rankwright.training.learners.tree import TreeLearner
 from rankwright.training.monitor import Monitor, WeightedModel
 
 START = np.array([0.5, -0.25, 1.0])
@@ -78,11 +85,11 @@ def test_signals_come_from_the_start_plus_the_weighted_outputs():
     steps, models = [2.0, 0.5, -1.0, None], [RIGHT, WRONG, RIGHT, RIGHT]
     _, rule, learner, _ = run(steps, models)
     outputs = [model.predict(DATA) for model in models]
-    for number, ((kind, scores), given) in enumerate(rule.seen):
+    for number, ((kind, scores), seen) in enumerate(rule.seen):
         assert kind == ("next" if number else "first")
         expected = START + sum(step * output for step, output in zip(steps[:number], outputs, strict=False))
         np.testing.assert_array_equal(scores, expected)
-        np.testing.assert_array_equal(given, outputs[number])
+        np.testing.assert_array_equal(seen, outputs[number])
     assert learner.signals == [signal for signal, _ in rule.seen]
 
 
@@ -183,3 +190,84 @@ def test_a_rule_may_report_diagnostics_of_every_round():
 
 def test_a_rule_without_diagnostics_reports_none():
     assert [this.diagnostics for this in run([1.0, 1.0], rounds=2)[-1]] == [{}, {}]
+
+
+def judged(seed, n_queries, *, decimals=1):
+    """Documents with ties, missing values, a constant column, and queries of one document."""
+    random = np.random.default_rng(seed)
+    sizes = random.integers(1, 9, n_queries)
+    X = random.normal(size=(sizes.sum(), 4)).round(decimals).astype(np.float32)
+    X[random.random(X.shape) < 0.1] = np.nan
+    X[:, 3] = 5.0
+    y = (np.nan_to_num(X[:, 0]) + random.normal(size=len(X)) > 0.5).astype(float) + (X[:, 1] > 1.0)
+    y[:2], X[:2, 0] = (0, 1), (0, 1)  # something to learn, whatever was drawn
+    return RankingData(X, y, np.repeat(np.arange(n_queries), sizes).astype(str))
+
+
+SETTINGS = st.fixed_dictionaries(
+    {
+        "rounds": st.sampled_from([1, 5, 40]),
+        "learning_rate": st.sampled_from([0.05, 0.5]),
+        "max_leaves": st.sampled_from([2, 4, 8]),
+        "min_documents": st.sampled_from([1, 3]),
+        "subsample": st.sampled_from([0.4, 1.0]),
+        "subsample_by": st.sampled_from(["documents", "queries"]),
+        "feature_fraction": st.sampled_from([0.3, 1.0]),
+        "patience": st.sampled_from([None, 3]),
+        "monotone": st.sampled_from([None, {0: 1}]),
+        "coarse": st.booleans(),
+        "n_jobs": st.sampled_from([1, 2]),
+    }
+)
+METRICS = ["ndcg@3", "dcg", "map", "rr", "err"]
+
+
+def fitted(ranker, seed, *, validated, weighted):
+    train, valid = judged(seed, 12), judged(seed + 1, 8)
+    weights = np.linspace(0.5, 2.0, len(train.groups)) if weighted else None
+    history = []
+    ranker.fit(
+        train,
+        validation=valid if validated else None,
+        query_weight=weights,
+        on_round=history.append,
+    )
+    return ranker.model_, history, ranker.history_
+
+
+@given(
+    st.sampled_from([MART, *(partial(LambdaMART, metric) for metric in METRICS)]),
+    SETTINGS,
+    st.integers(0, 99),
+    st.booleans(),
+    st.booleans(),
+)
+@examples(60)
+def test_rounds_in_native_code_are_those_of_the_loop_in_python(make, settings, seed, validated, weighted):
+    options = {"seed": seed, "validated": validated, "weighted": weighted}
+    model, rounds, history = fitted(make(**settings), **options)
+    with patch.object(TreeLearner, "draws_ahead", False):
+        expected, expected_rounds, expected_history = fitted(make(**settings), **options)
+    for name in ("splits", "feature", "threshold", "missing_left", "left", "right", "leaf_value", "gain", "cover"):
+        assert getattr(model, name).tobytes() == getattr(expected, name).tobytes()
+    assert repr(rounds) == repr(expected_rounds)
+    assert repr(history) == repr(expected_history)
+
+
+def test_blocks_of_rounds_end_when_nothing_is_left_to_improve():
+    ranker = LambdaMART(rounds=200, learning_rate=1.0, max_leaves=2).fit([[0.0], [1.0]], [0, 1], [1, 1])
+    with patch.object(TreeLearner, "draws_ahead", False):
+        expected = LambdaMART(rounds=200, learning_rate=1.0, max_leaves=2).fit([[0.0], [1.0]], [0, 1], [1, 1])
+    assert len(ranker.history_) == len(expected.history_)
+
+
+def test_scores_that_overflow_in_native_code_come_with_the_rules_advice():
+    data = RankingData([[0.0], [1.0]], [0, 1e100], [1, 1])
+    with pytest.raises(InputError, match=r"no longer finite; use a lower learning_rate\.$"):
+        MART(rounds=300, learning_rate=1e300, l2=0.0).fit(data)
+
+
+def test_ctrl_c_in_a_block_keeps_the_rounds_that_were_recorded():
+    with pytest.warns(UserWarning, match="Interrupted after round 2; the model is that of round 2"):
+        ranker = LambdaMART(rounds=50).fit(judged(0, 12), on_round=interrupt)
+    assert ranker.model_.n_trees == len(ranker.history_) == 2

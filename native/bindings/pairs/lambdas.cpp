@@ -7,6 +7,7 @@
 #include "bindings/arguments/arrays.hpp"
 #include "bindings/arguments/checks.hpp"
 #include "bindings/networks/query_loss.hpp"
+#include "bindings/trees/gradient_rule.hpp"
 
 namespace rankwright::bindings {
 namespace {
@@ -107,6 +108,32 @@ BoundPull bound(const Kernel& kernel, const Indices& offsets, const Array<double
         }};
 }
 
+// The gradients of documents that are ranked by their scores first.
+BoundRule ranked_rule(const Kernel& kernel, const Indices& offsets, const Indices& rows,
+                      const Array<double>& labels, const Options& options,
+                      const std::optional<Array<double>>& row_weights) {
+    const std::size_t n_rows = labels.size();
+    PairLoss checked = options.checked(offsets.size() - 1);
+    checked.queries = checked_offsets(offsets, n_rows);
+    require(rows.size() == n_rows, "rows must list every row");
+    checked_rows(rows, n_rows);
+    checked.labels = checked_finite(labels, n_rows, "labels must be finite");
+    // Arrays that the loss refers to are kept with it.
+    const auto gradients = [kernel, checked, offsets, rows, labels, weights = options.query_weights](
+                               Doubles scores, int n_threads, Lambdas lambdas) {
+        const auto order = std::make_unique_for_overwrite<std::int64_t[]>(scores.size());
+        const auto tied = std::make_unique_for_overwrite<bool[]>(checked.queries.size());
+        const std::span<std::int64_t> ranked(order.get(), scores.size());
+        sort_within_queries(checked.queries, view(rows), scores, {}, n_threads, ranked,
+                            {tied.get(), checked.queries.size() - 1});
+        PairLoss loss = checked;
+        loss.order = ranked;
+        loss.scores = scores;
+        kernel(loss, Part{}, n_threads, lambdas);
+    };
+    return weighted_rule(n_rows, row_weights, gradients);
+}
+
 // Defines NAME_lambdas, which takes the documents of all queries together.
 template <class... Own>
 void define_sums(nb::module_& m, const std::string& name, Kernel (*make)(const Sizes&, Own...),
@@ -139,10 +166,30 @@ void define_pull(nb::module_& m, const std::string& name, Kernel (*make)(const S
           nb::arg("truncation").none(), nb::arg("normalise"), nb::arg("sigma"), own...);
 }
 
+// Defines NAME_rule, the gradients of all documents as a function of their scores, for boosting without the
+// interpreter.
+template <class... Own>
+void define_rule(nb::module_& m, const std::string& name, Kernel (*make)(const Sizes&, Own...),
+                 const auto&... own) {
+    m.def((name + "_rule").c_str(),
+          [make](Indices offsets, Indices rows, Array<double> labels, std::optional<Array<double>> query_weights,
+                 std::optional<std::int64_t> truncation, bool normalise, double sigma,
+                 std::optional<Array<double>> row_weights, Own... values) {
+              require(offsets.size() > 0, "offsets must run from 0 to the number of rows");
+              const Options options{query_weights, truncation, normalise, sigma, std::nullopt};
+              return ranked_rule(make({offsets.size() - 1, labels.size()}, values...), offsets, rows, labels,
+                                 options, row_weights);
+          },
+          nb::kw_only(), nb::arg("offsets"), nb::arg("rows"), nb::arg("labels"), nb::arg("query_weights").none(),
+          nb::arg("truncation").none(), nb::arg("normalise"), nb::arg("sigma"), nb::arg("row_weights").none(),
+          own...);
+}
+
 template <class... Own>
 void define(nb::module_& m, const std::string& name, Kernel (*make)(const Sizes&, Own...), const auto&... own) {
     define_sums(m, name, make, own...);
     define_pull(m, name, make, own...);
+    define_rule(m, name, make, own...);
 }
 
 using Depth = std::optional<std::int64_t>;

@@ -1,7 +1,11 @@
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/vector.h>
+
 #include <algorithm>
 #include <bit>
 
 #include "bindings/arguments/arrays.hpp"
+#include "bindings/trees/gradient_rule.hpp"
 #include "bindings/trees/tree_arrays.hpp"
 #include "bindings/trees/workspace.hpp"
 #include "trees/class_tree.hpp"
@@ -40,6 +44,14 @@ void check_weights(Doubles hessian, Doubles sample_weights, std::size_t n_drawn)
         require(values.empty() || std::ranges::min(values) >= 0.0, "hessians and weights must not be negative");
 }
 
+std::span<const std::int8_t> checked_directions(const Array<std::int8_t>& monotone, std::size_t n_features) {
+    require(monotone.size() == 0 || monotone.size() == n_features, "monotone must have one value per feature");
+    require(std::ranges::all_of(view(monotone),
+                                [](std::int8_t direction) { return -1 <= direction && direction <= 1; }),
+            "monotone must be -1, 0 or 1");
+    return view(monotone);
+}
+
 GrowthLimits checked_limits(std::int32_t max_leaves, std::int64_t min_documents, double min_hessian, double l2,
                             double min_gain, std::int32_t levels) {
     require(max_leaves >= 1 && min_documents >= 1, "limits must be at least 1");
@@ -64,15 +76,10 @@ nb::tuple grown(const BinnedMatrix& binned, Array<double> gradient, Array<double
                           checked_subset(sample, binned.n_rows, kSample),
                           view(sample_weights),
                           checked_subset(features, binned.n_features, kFeatures),
-                          view(monotone)};
+                          checked_directions(monotone, binned.n_features)};
     for (Doubles values : {task.gradient, task.hessian})
         check_finite(values, binned.n_rows, "there must be one finite number per row");
     check_weights(task.hessian, task.sample_weights, task.sample.size());
-    require(monotone.size() == 0 || monotone.size() == binned.n_features,
-            "monotone must have one value per feature");
-    require(std::ranges::all_of(task.monotone,
-                                [](std::int8_t direction) { return -1 <= direction && direction <= 1; }),
-            "monotone must be -1, 0 or 1");
     const GrowthLimits limits = checked_limits(max_leaves, min_documents, min_hessian, l2, min_gain, levels);
     Output<double> outputs(binned.n_rows);
     const GrownTree tree = grow_alone(
@@ -85,6 +92,58 @@ auto leaf_of_row(GuardedWorkspace& workspace) {
     const std::unique_lock turn(workspace.turn, std::try_to_lock);
     require(turn.owns_lock(), "another thread is using this workspace");
     return to_numpy(workspace.leaf_of_row);
+}
+
+BoundRule squared_error_rule(Array<double> targets, std::optional<Array<double>> row_weights) {
+    checked_finite(targets, targets.size(), "targets must be finite");
+    return weighted_rule(targets.size(), row_weights, [targets](Doubles scores, int, Lambdas sums) {
+        for (std::size_t row = 0; row < scores.size(); ++row)
+            sums.gradient[row] = view(targets)[row] - scores[row];
+        std::ranges::fill(sums.hessian, 1.0);
+    });
+}
+
+FollowingDocuments checked_following(const Matrix<float>& values, const Array<std::int64_t>& sources,
+                                     std::size_t n_columns) {
+    require(sources.size() == n_columns, "there must be one source per column");
+    require(values.shape(0) == 0 ||
+                std::ranges::all_of(view(sources),
+                                    [&](std::int64_t source) {
+                                        return 0 <= source && source < static_cast<std::int64_t>(values.shape(1));
+                                    }),
+            "a source is not a feature of the documents that follow");
+    return {{values.data(), values.size()}, values.shape(1), view(sources)};
+}
+
+// Returns the trees, one row of scores and one of outputs for the documents that follow per tree, and why it
+// ended.
+nb::tuple boosted(const BinnedMatrix& binned, const BoundRule& rule, Array<double> scores,
+                  const std::vector<std::pair<Array<std::uint32_t>, Array<std::uint32_t>>>& draws,
+                  Array<std::int8_t> monotone, std::int32_t max_leaves, std::int64_t min_documents,
+                  double min_hessian, double l2, double min_gain, std::int32_t levels, double shrinkage,
+                  Matrix<float> following, Array<std::int64_t> sources, int n_threads,
+                  GuardedWorkspace& workspace) {
+    require(rule.n_rows == binned.n_rows, "the rule and the matrix must have the same rows");
+    const Doubles start = checked_finite(scores, binned.n_rows, "there must be one finite score per row");
+    const TreeRounds rounds{binned,
+                            rule.gradients,
+                            checked_directions(monotone, binned.n_features),
+                            checked_limits(max_leaves, min_documents, min_hessian, l2, min_gain, levels),
+                            shrinkage,
+                            n_threads};
+    std::vector<RoundDraw> checked;
+    for (const auto& [rows, features] : draws)
+        checked.push_back({checked_subset(rows, binned.n_rows, kSample),
+                           checked_subset(features, binned.n_features, kFeatures)});
+    const FollowingDocuments documents = checked_following(following, sources, binned.n_features);
+    Output<double, 2> sums({draws.size(), binned.n_rows}), outputs({draws.size(), documents.size()});
+    RoundResults results{{}, sums.span(), outputs.span()};
+    const RoundsEnd end =
+        grow_alone(workspace, [&] { return boost_trees(rounds, start, checked, documents, workspace, results); });
+    nb::list trees;
+    for (const GrownTree& tree : results.trees) trees.append(arrays_of(tree));
+    const std::size_t n_rounds = results.trees.size();
+    return nb::make_tuple(trees, sums.first(n_rounds), outputs.first(n_rounds), static_cast<int>(end));
 }
 
 nb::tuple grown_class_tree(const BinnedMatrix& binned, Matrix<double> gradient, Matrix<double> hessian,
@@ -121,6 +180,12 @@ void bind_growth(nb::module_& m) {
           nb::arg("sample_weights"), nb::arg("features"), nb::arg("monotone"), nb::arg("max_leaves"),
           nb::arg("min_documents"), nb::arg("min_hessian"), nb::arg("l2"), nb::arg("min_gain"), nb::arg("levels"),
           nb::arg("n_threads"), nb::arg("workspace"));
+    nb::class_<BoundRule>(m, "GradientRule");
+    m.def("squared_error_rule", &squared_error_rule, nb::arg("targets"), nb::arg("row_weights").none());
+    m.def("boost_trees", &boosted, nb::arg("binned"), nb::arg("rule"), nb::arg("scores"), nb::arg("draws"),
+          nb::arg("monotone"), nb::arg("max_leaves"), nb::arg("min_documents"), nb::arg("min_hessian"),
+          nb::arg("l2"), nb::arg("min_gain"), nb::arg("levels"), nb::arg("shrinkage"), nb::arg("following"),
+          nb::arg("sources"), nb::arg("n_threads"), nb::arg("workspace"));
     m.def("grow_class_tree", &grown_class_tree, nb::arg("binned"), nb::arg("gradient"), nb::arg("hessian"),
           nb::arg("sample"), nb::arg("sample_weights"), nb::arg("features"), nb::arg("max_leaves"),
           nb::arg("min_documents"), nb::arg("min_hessian"), nb::arg("l2"), nb::arg("min_gain"), nb::arg("levels"),

@@ -65,7 +65,7 @@ class RR(RelevanceMetric):
 
     def lambda_kernel(self, labels: Doubles, groups: QueryGroups) -> LambdaKernel:  # noqa: ARG002
         own = {"threshold": self.threshold, "depth": self.k}
-        return NativeLambdas(_native.reciprocal_rank_lambdas, _native.reciprocal_rank_pull, own)
+        return NativeLambdas("reciprocal_rank", own)
 
     def sweep_kernel(self, labels: Doubles, groups: QueryGroups) -> SweepKernel:
         own = {"labels": labels, "threshold": self.threshold, "depth": self.k}
@@ -146,7 +146,7 @@ class ERR(Metric):
 
     def lambda_kernel(self, labels: Doubles, groups: QueryGroups) -> LambdaKernel:  # noqa: ARG002
         own = {"stop_probability": self.stop_probability(labels), "depth": self.k}
-        return NativeLambdas(_native.expected_reciprocal_rank_lambdas, _native.expected_reciprocal_rank_pull, own)
+        return NativeLambdas("expected_reciprocal_rank", own)
 
     def sweep_kernel(self, labels: Doubles, groups: QueryGroups) -> SweepKernel:
         own = {"stop_probability": self.stop_probability(labels), "depth": self.k}

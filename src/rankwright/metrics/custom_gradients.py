@@ -270,7 +270,7 @@ def _native_kernel(sums: Sequence[DocumentSum], labels: Doubles, groups: QueryGr
         "discounts": shifted / np.repeat(np.where(spans > 0, spans, 1.0), groups.sizes),
         "query_factors": ranges * spans,
     }
-    return NativeLambdas(_native.linear_by_query_lambdas, _native.linear_by_query_pull, own)
+    return NativeLambdas("linear_by_query", own)
 
 
 def _rows_of_sums(sums: Sequence[DocumentSum], labels: Doubles, groups: QueryGroups) -> tuple[Doubles, Doubles]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -20,32 +20,31 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class NativeLambdas:
-    """A `LambdaKernel` in native code.
+    """A `LambdaKernel` in native code: `NAME_lambdas`, `NAME_pull` and `NAME_rule` with the metric's arguments."""
 
-    Parameters
-    ----------
-    of_all, of_query
-        Native functions that compute the sums and that return the pull.
-    arguments
-        Arguments of both that are specific to the metric.
-    """
-
-    of_all: Callable[..., Sums]
-    of_query: Callable[..., _native.QueryPull]
+    name: str
     arguments: Mapping[str, Any] = field(default_factory=dict)
 
     def sums(self, **documents: Any) -> Sums:
         """Return gradient and hessian, in row order."""
-        return self.of_all(**documents, **self.arguments)
+        gradient, hessian = self._call("lambdas", documents)
+        return gradient, hessian
 
     def pull(self, **documents: Any) -> _native.QueryPull:
         """Return a native function of a query's number and its documents' scores that gives their gradients."""
-        return self.of_query(**documents, **self.arguments)
+        return cast("_native.QueryPull", self._call("pull", documents))
+
+    def rule(self, **documents: Any) -> _native.GradientRule:
+        """Return the sums as a function of the scores, for boosting in native code."""
+        return cast("_native.GradientRule", self._call("rule", documents))
+
+    def _call(self, form: str, documents: Mapping[str, Any]) -> Any:
+        return getattr(_native, f"{self.name}_{form}")(**documents, **self.arguments)
 
 
 def even_lambda_kernel() -> LambdaKernel:
     """Return the kernel that gives every pair the same weight."""
-    return NativeLambdas(_native.even_lambdas, _native.even_pull)
+    return NativeLambdas("even")
 
 
 def linear_lambda_kernel(
@@ -58,7 +57,7 @@ def linear_lambda_kernel(
     """
     scaled, ranges = scaled_gains(gains, groups)
     own = {"gains": scaled, "discounts": discounts, "query_factors": ranges * query_factors}
-    return NativeLambdas(_native.linear_lambdas, _native.linear_pull, own)
+    return NativeLambdas("linear", own)
 
 
 def scaled_gains(gains: Doubles, groups: QueryGroups) -> tuple[Floats, Doubles]:

@@ -205,7 +205,7 @@ class AP(RelevanceMetric):
 
     def lambda_kernel(self, labels: Doubles, groups: QueryGroups) -> LambdaKernel:  # noqa: ARG002
         own = {"threshold": self.threshold, "depth": self.k, "capped": self.capped}
-        return NativeLambdas(_native.average_precision_lambdas, _native.average_precision_pull, own)
+        return NativeLambdas("average_precision", own)
 
     def sweep_kernel(self, labels: Doubles, groups: QueryGroups) -> SweepKernel:
         own = {"labels": labels, "threshold": self.threshold, "depth": self.k, "capped": self.capped}

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from rankwright import _native
     from rankwright.base.arrays import Doubles
     from rankwright.metrics.base import Metric
     from rankwright.training.boosting_loop import Rule
@@ -54,6 +55,10 @@ class LambdaRule:
         if self.weights is None:
             return Gradients(gradient, hessian)
         return Gradients(gradient * self.weights, hessian * self.weights)
+
+    def native(self) -> _native.GradientRule | None:
+        """Return `signal` in native code, unless Python computes the lambdas."""
+        return self.lambdas.native_rule(self.weights)
 
     def step(self, signal: Gradients, outputs: Doubles) -> float | None:
         """Return the shrinkage v; None once no lambda is left or no split helps."""

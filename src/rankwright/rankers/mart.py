@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
+from rankwright import _native
 from rankwright.base.errors import InputError
 from rankwright.metrics.gain import Gain
 from rankwright.rankers.parameters.checks import OneOf
@@ -40,6 +41,10 @@ class LeastSquaresRule:
         if self.weights is None:
             return Gradients(residual, np.ones(len(residual)))
         return Gradients(residual * self.weights, self.weights)
+
+    def native(self) -> _native.GradientRule:
+        """Return `signal` in native code."""
+        return _native.squared_error_rule(self.targets, self.weights)
 
     def step(self, _signal: Gradients, outputs: Doubles) -> float | None:
         """Return the shrinkage v; None once no split helps."""

@@ -5,21 +5,27 @@ A rule is the part of a boosting algorithm that differs from paper to paper.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar, Protocol, TypeVar, runtime_checkable
+from typing import TYPE_CHECKING, ClassVar, Protocol, TypeVar, cast, runtime_checkable
 
 import numpy as np
 
 from rankwright.base.errors import InputError
 from rankwright.models.trees import TreeEnsemble
+from rankwright.training.learners.signal import Gradients
+from rankwright.training.learners.tree import RoundsEnd, TreeLearner
 from rankwright.training.monitor import WeightedModel
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
+    from rankwright import _native
     from rankwright.base.arrays import Doubles
     from rankwright.training.learners.signal import WeakLearner
     from rankwright.training.monitor import Monitor
 
+# A block of rounds in native code ends after so many rounds or scores, so that progress is seen and Ctrl-C heard.
+BLOCK_ROUNDS = 16
+BLOCK_SCORES = 100_000
 
 Signal = TypeVar("Signal")
 Seen = TypeVar("Seen", contravariant=True)  # a signal that is only read
@@ -51,26 +57,71 @@ class RoundDiagnostics(Protocol[Seen]):
         """Return named numbers of a round, from its weak model's outputs and weight and the signals around it."""
 
 
+@runtime_checkable
+class NativeRule(Rule[Gradients], Protocol):
+    """A rule that steps by its learning rate, and whose signals native code may compute."""
+
+    learning_rate: float
+
+    def native(self) -> _native.GradientRule | None:
+        """Return `signal` in native code; None if only Python computes it."""
+
+
 def boost(
     rule: Rule[Signal], learner: WeakLearner[Signal], *, start: Doubles, rounds: int, monitor: Monitor
 ) -> list[WeightedModel]:
     """Add weak models until the rule or the monitor stops, or for `rounds`; return those up to the best round."""
     members: list[WeightedModel] = []
-    diagnosed = rule if isinstance(rule, RoundDiagnostics) else None
     with monitor:  # Ctrl-C ends the loop, not the fit
-        scores, signal = start, rule.first_signal(start)
-        for _ in range(rounds):
-            weak = learner.fit(signal)
-            step = rule.step(signal, weak.outputs)
-            if step is None:  # the weak model is no better than chance, or nothing is left to improve
-                break
-            scores = _sum(scores, step, weak.outputs, rule.remedy)
-            members.append(WeightedModel(step, weak.model))
-            before, signal = signal, rule.signal(scores)
-            diagnostics = {} if diagnosed is None else diagnosed.diagnostics(before, weak.outputs, step, signal)
-            if monitor.observe(members[-1], scores, diagnostics):
-                break
+        gradients = rule.native() if isinstance(rule, NativeRule) else None
+        trees: object = learner
+        if gradients is not None and isinstance(trees, TreeLearner) and trees.draws_ahead:
+            members.extend(_native_rounds(cast("NativeRule", rule), gradients, trees, start, rounds, monitor))
+        else:
+            members.extend(_rounds(rule, learner, start, rounds, monitor))
     return members[: monitor.best_round]
+
+
+def _rounds(
+    rule: Rule[Signal], learner: WeakLearner[Signal], scores: Doubles, rounds: int, monitor: Monitor
+) -> Iterator[WeightedModel]:
+    signal = rule.first_signal(scores)
+    diagnosed = rule if isinstance(rule, RoundDiagnostics) else None
+    for _ in range(rounds):
+        weak = learner.fit(signal)
+        step = rule.step(signal, weak.outputs)
+        if step is None:  # the weak model is no better than chance, or nothing is left to improve
+            return
+        scores = _sum(scores, step, weak.outputs, rule.remedy)
+        member = WeightedModel(step, weak.model)
+        yield member
+        before, signal = signal, rule.signal(scores)
+        diagnostics = {} if diagnosed is None else diagnosed.diagnostics(before, weak.outputs, step, signal)
+        if monitor.observe(member, scores, diagnostics):
+            return
+
+
+def _native_rounds(
+    rule: NativeRule,
+    gradients: _native.GradientRule,
+    learner: TreeLearner,
+    scores: Doubles,
+    rounds: int,
+    monitor: Monitor,
+) -> Iterator[WeightedModel]:
+    """Do the same in blocks of rounds that run without the interpreter and are measured together."""
+    rule.first_signal(scores)  # refuses what cannot be learned from
+    most = int(np.clip(BLOCK_SCORES // len(scores), 1, BLOCK_ROUNDS))
+    for first in range(0, rounds, most):
+        n_rounds = min(most, rounds - first)
+        block = learner.boost(gradients, scores, n_rounds, rule.learning_rate, monitor.validation_features)
+        members = [WeightedModel(rule.learning_rate, tree) for tree in block.trees]
+        yield from members
+        if monitor.observe_rounds(members, block.scores, block.outputs) or block.end is RoundsEnd.NOTHING_LEFT:
+            return
+        if block.end is RoundsEnd.NOT_FINITE:
+            raise _not_finite(rule.remedy)
+        scores = block.scores[-1]
 
 
 def _sum(scores: Doubles, step: float, outputs: Doubles, remedy: str) -> Doubles:
@@ -78,8 +129,12 @@ def _sum(scores: Doubles, step: float, outputs: Doubles, remedy: str) -> Doubles
         total = step * outputs
         total += scores
     if not np.isfinite(total).all():
-        raise InputError(f"The ensemble's scores are no longer finite; {remedy}.")
+        raise _not_finite(remedy)
     return total
+
+
+def _not_finite(remedy: str) -> InputError:
+    return InputError(f"The ensemble's scores are no longer finite; {remedy}.")
 
 
 def weighted_trees(members: Sequence[WeightedModel]) -> TreeEnsemble:

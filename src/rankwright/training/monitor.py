@@ -12,15 +12,15 @@ from rankwright.base.wording import counted
 from rankwright.data.groups import Ranking
 from rankwright.metrics.base import Metric, mean_over_queries
 from rankwright.training.history import History, Round
+from rankwright.training.training_set import QueryLabels
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from types import TracebackType
 
-    from rankwright.base.arrays import Doubles
+    from rankwright.base.arrays import Doubles, Floats
     from rankwright.data.dataset import Documents, RankingData
     from rankwright.models.scorer import Scorer
-    from rankwright.training.training_set import QueryLabels
 
 
 class WeakModel(Protocol):
@@ -178,7 +178,35 @@ class Monitor:
             so_far = self._validation_scores
             self._validation_scores = outputs if so_far is None else so_far + outputs
         self.total_weight += member.weight
-        return self._note(float(member.weight), scores, diagnostics or {})
+        return self._measure(float(member.weight), scores, diagnostics or {})
+
+    @property
+    def validation_features(self) -> Floats:
+        """The features of the validation documents, one row each; no row without them."""
+        return np.zeros((0, 0), np.float32) if self._validation is None else self._validation.X
+
+    def observe_rounds(self, members: Sequence[WeightedModel], scores: Doubles, outputs: Doubles) -> bool:
+        """Record several rounds: one row of scores, and one of the member's validation outputs, per round.
+
+        Return whether the fit should stop; rounds after the one that stops it are not recorded.
+        """
+        if not members:
+            return False
+        on_train = None if self._train is None else self._per_query_and_round(self._train, scores)
+        on_validation = None
+        if self._validation is not None:
+            so_far = np.empty_like(outputs)
+            for number, (weight, _) in enumerate(members):
+                added = weight * outputs[number]
+                last = self._validation_scores
+                self._validation_scores = so_far[number] = added if last is None else last + added
+            on_validation = self._per_query_and_round(self._validation, so_far)
+        for number, (weight, _) in enumerate(members):
+            self.total_weight += weight
+            trained, validated = (None if part is None else part[number] for part in (on_train, on_validation))
+            if self._note(weight, trained, validated, {}):
+                return True
+        return False
 
     def observe_model(
         self, model: Scorer, scores: Doubles, diagnostics: Mapping[str, float] | None = None
@@ -186,14 +214,19 @@ class Monitor:
         """Record a round that gives a complete model, of weight 1; return whether the fit should stop."""
         if self._validation is not None:
             self._validation_scores = model.predict(self._validation, n_jobs=self._n_threads)
-        return self._note(1.0, scores, diagnostics or {})
+        return self._measure(1.0, scores, diagnostics or {})
 
-    def _note(self, weight: float, scores: Doubles, diagnostics: Mapping[str, float]) -> bool:
-        values = self._validated()
+    def _measure(self, weight: float, scores: Doubles, diagnostics: Mapping[str, float]) -> bool:
+        trained = None if self._train is None else self._per_query(self._train, self._read(scores))
+        return self._note(weight, trained, self._validated(), diagnostics)
+
+    def _note(
+        self, weight: float, trained: Doubles | None, values: Doubles | None, diagnostics: Mapping[str, float]
+    ) -> bool:
         measured = Round(
             len(self._rounds) + 1,
             weight,
-            None if self._train is None else mean_over_queries(self._per_query(self._train, self._read(scores))),
+            None if trained is None else mean_over_queries(trained),
             None if values is None else mean_over_queries(values),
             diagnostics,
         )
@@ -224,6 +257,14 @@ class Monitor:
     def _per_query(self, data: RankingData | QueryLabels, scores: Doubles) -> Doubles:
         ranking = Ranking.of(scores, data.groups, n_jobs=self._n_threads)
         return self._metric.per_query(data.y, ranking, n_jobs=self._n_threads)
+
+    def _per_query_and_round(self, data: RankingData | QueryLabels, scores: Doubles) -> Doubles:
+        """Return one row of values per round; the queries of all rounds are ranked and measured together."""
+        n_rounds = len(scores)
+        if n_rounds == 1:
+            return self._per_query(data, scores[0])[None]
+        several = QueryLabels(np.tile(data.y, n_rounds), data.groups.repeated(n_rounds))
+        return self._per_query(several, scores.ravel()).reshape(n_rounds, -1)
 
     def __enter__(self) -> Self:
         return self

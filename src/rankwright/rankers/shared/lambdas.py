@@ -11,13 +11,14 @@ from rankwright.base.errors import InputError
 from rankwright.base.resources import resolve_threads
 from rankwright.data.dataset import checked_labels
 from rankwright.data.groups import Ranking
-from rankwright.metrics.lambdas import DoubleLambdas, even_lambda_kernel
+from rankwright.metrics.lambdas import DoubleLambdas, NativeLambdas, even_lambda_kernel
 from rankwright.rankers.parameters.checks import Flag, Integer
 from rankwright.rankers.parameters.declaration import MetricParameter, Parameters, parameter
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
+    from rankwright import _native
     from rankwright.base.arrays import Doubles
     from rankwright.data.groups import QueryGroups
     from rankwright.metrics.base import Metric
@@ -97,6 +98,12 @@ class LambdaGradients:
         if not np.isfinite(ranking.scores).all():
             raise InputError("scores must be finite.")
         return self._kernel.sums(order=ranking.order, scores=ranking.scores, n_threads=threads, **self._arguments)
+
+    def native_rule(self, row_weights: Doubles | None) -> _native.GradientRule | None:
+        """Return the gradients, times the weights, in native code; None if only Python computes them."""
+        if not isinstance(self._kernel, NativeLambdas):
+            return None
+        return self._kernel.rule(rows=self._groups.rows, row_weights=row_weights, **self._arguments)
 
     def pull(self) -> Pull:
         """Return a function of a query's number and its documents' scores that gives their gradients.

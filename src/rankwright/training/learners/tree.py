@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from enum import Enum
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rankwright.base.arrays import Doubles
+    from rankwright.base.arrays import Doubles, Floats
     from rankwright.data.groups import QueryGroups
     from rankwright.training.training_set import BinnedFeatures
 
@@ -89,6 +90,23 @@ def draw_by_size(
     return Sample(rows, weights) if len(rows) else all_rows(n_rows)
 
 
+class RoundsEnd(Enum):
+    """Why rounds in native code ended; the numbers are those of native/trees/gradient_rounds.hpp."""
+
+    ALL_DONE = 0
+    NOTHING_LEFT = 1
+    NOT_FINITE = 2
+
+
+class TreeRounds(NamedTuple):
+    """Trees of several rounds, the scores after each, and the outputs of each tree for documents that follow."""
+
+    trees: list[TreeEnsemble]
+    scores: Doubles
+    outputs: Doubles
+    end: RoundsEnd
+
+
 class TreeLearner:
     """Grows regression trees on gradients; the value of a leaf is sum of gradients / sum of hessians (Newton)."""
 
@@ -122,6 +140,35 @@ class TreeLearner:
         return self._weak(tree, outputs)
 
     @property
+    def draws_ahead(self) -> bool:
+        """Whether the draws of a round do not depend on its gradients."""
+        return type(self) is TreeLearner and (self.sampling.by != "gradient" or self.sampling.documents >= 1.0)
+
+    def boost(
+        self, rule: _native.GradientRule, scores: Doubles, n_rounds: int, shrinkage: float, following: Floats
+    ) -> TreeRounds:
+        """Fit trees in native code: `fit` on the gradients of the scores so far, one round after the other.
+
+        `following` has the features of documents that only get outputs.
+        """
+        nothing = Gradients(scores, scores)  # draws do not look at it
+        draws = [(self._draw(nothing).rows, self._draw_features()) for _ in range(n_rounds)]
+        trees, sums, outputs, end = _native.boost_trees(
+            self.binned.matrix,
+            rule,
+            scores,
+            draws,
+            self._monotone,
+            *self.limits,
+            shrinkage,
+            following,
+            self._source,
+            self.n_threads,
+            self._workspace,
+        )
+        return TreeRounds([self._model(tree) for tree in trees], sums, outputs, RoundsEnd(end))
+
+    @property
     def _draws(self) -> bool:
         return self.sampling.documents < 1.0 or self.sampling.features < 1.0
 
@@ -146,8 +193,10 @@ class TreeLearner:
         return self._workspace.leaf_of_row()
 
     def _weak(self, tree: dict[str, Any], outputs: Doubles) -> Weak:
-        named = {**tree, "feature": self._source[tree["feature"]]}
-        return Weak(TreeEnsemble.grown(named, self.binned.n_sources), outputs)
+        return Weak(self._model(tree), outputs)
+
+    def _model(self, tree: dict[str, Any]) -> TreeEnsemble:
+        return TreeEnsemble.grown({**tree, "feature": self._source[tree["feature"]]}, self.binned.n_sources)
 
     def _draw(self, signal: Gradients) -> Sample:
         share = self.sampling.documents

@@ -1,0 +1,30 @@
+// The gradients of a loss as an object of Python: checked when it is made, and immutable afterwards.
+#pragma once
+#include <optional>
+
+#include "bindings/arguments/arrays.hpp"
+#include "trees/gradient_rounds.hpp"
+
+namespace rankwright::bindings {
+
+struct BoundRule {
+    std::size_t n_rows;
+    GradientRule gradients;
+};
+
+// Multiplies gradients and hessians by the rows' weights, if there are any.
+template <class Gradients>
+BoundRule weighted_rule(std::size_t n_rows, const std::optional<Array<double>>& row_weights,
+                        const Gradients& gradients) {
+    if (!row_weights) return {n_rows, gradients};
+    checked_finite(*row_weights, n_rows, "row_weights must be one finite number per row");
+    return {n_rows, [gradients, weights = *row_weights](Doubles scores, int n_threads, Lambdas sums) {
+                gradients(scores, n_threads, sums);
+                for (std::size_t row = 0; row < scores.size(); ++row) {
+                    sums.gradient[row] *= view(weights)[row];
+                    sums.hessian[row] *= view(weights)[row];
+                }
+            }};
+}
+
+}  // namespace rankwright::bindings
