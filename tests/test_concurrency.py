@@ -6,6 +6,8 @@ RANKWRIGHT_CONCURRENCY_SECONDS sets how long they go on: 2 seconds unless it is 
 import logging
 import os
 import pickle
+import subprocess
+import sys
 import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
@@ -16,6 +18,7 @@ import numpy as np
 import pytest
 
 import rankwright as rw
+from rankwright import _native
 from rankwright.metrics import AP, ERR, NDCG
 
 SECONDS = float(os.environ.get("RANKWRIGHT_CONCURRENCY_SECONDS", "2"))
@@ -42,6 +45,37 @@ def rankers():
         "rankboost": rw.RankBoost(rounds=3, n_jobs=2),
         "ranksvm": rw.RankSVM(n_jobs=2),
     }
+
+
+FITS = """
+import hashlib, sys
+sys.path.insert(0, "tests")
+import rankwright as rw
+from test_concurrency import judged, rankers
+networks = {"ranknet": rw.RankNet(rounds=2, hidden=(11,)), "lambdarank": rw.LambdaRank(rounds=2, hidden=(7, 3))}
+scores = (ranker.fit(judged(1)).predict(judged(2)).tobytes() for ranker in (rankers() | networks).values())
+print(hashlib.sha256(b"".join(scores)).hexdigest(), rw._native.widest_path())
+"""
+
+
+def test_fits_are_the_same_on_every_simd_path():
+    names = ("portable", "avx2", "avx512")[: _native.widest_path() + 1]
+    ran = [
+        subprocess.run(
+            [sys.executable, "-c", FITS], env=os.environ | {"RANKWRIGHT_SIMD": name}, capture_output=True
+        )
+        for name in names
+    ]
+    results = [process.stdout.split() for process in ran]
+    assert {scores for scores, _ in results} == {results[0][0]}
+    assert [int(path) for _, path in results] == list(range(len(names)))
+
+
+def test_an_unknown_simd_path_is_refused():
+    code = "import rankwright as rw; rw.RankNet(rounds=1).fit([[0.0], [1.0]], [0, 1], [1, 1])"
+    environment = os.environ | {"RANKWRIGHT_SIMD": "mmx"}
+    ran = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True)
+    assert "RANKWRIGHT_SIMD must be portable, avx2 or avx512" in ran.stderr
 
 
 def jobs(data, valid):

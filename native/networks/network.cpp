@@ -4,6 +4,7 @@
 #include <cmath>
 #include <vector>
 
+#include "simd/kernels.hpp"
 #include "threads/parallel_for.hpp"
 
 namespace rankwright {
@@ -66,20 +67,17 @@ class Pass {
         const double* weights = &network_.parameters[layer.weights];
         double* units = &activations_[layer.units];
         std::copy_n(&network_.parameters[layer.biases], layer.n_units, units);
-        for (std::size_t input = 0; input < layer.n_inputs; ++input)
-            for (std::size_t unit = 0; unit < layer.n_units; ++unit)
-                units[unit] += inputs[input] * weights[input * layer.n_units + unit];
+        weigh_inputs(inputs, static_cast<std::int64_t>(layer.n_inputs), weights,
+                     static_cast<std::int64_t>(layer.n_units), units, path_);
         if (!last) std::transform(units, units + layer.n_units, units, [](double x) { return std::tanh(x); });
     }
 
     void add_slope(const Layer& layer, std::span<double> slope) const {
         const double* inputs = &activations_[layer.inputs];
         const double* pulls = &pulls_[layer.units];
-        double* weights = &slope[layer.weights];
         double* biases = &slope[layer.biases];
-        for (std::size_t input = 0; input < layer.n_inputs; ++input)
-            for (std::size_t unit = 0; unit < layer.n_units; ++unit)
-                weights[input * layer.n_units + unit] += inputs[input] * pulls[unit];
+        add_products(inputs, static_cast<std::int64_t>(layer.n_inputs), pulls,
+                     static_cast<std::int64_t>(layer.n_units), &slope[layer.weights], path_);
         for (std::size_t unit = 0; unit < layer.n_units; ++unit) biases[unit] += pulls[unit];
     }
 
@@ -97,6 +95,7 @@ class Pass {
     }
 
     const Network& network_;
+    const SimdPath path_ = widest_path();
     std::vector<Layer> layers_;
     std::vector<double> activations_, pulls_;
 };

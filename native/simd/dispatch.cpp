@@ -1,3 +1,9 @@
+#include <algorithm>
+#include <cstdlib>
+#include <iterator>
+#include <stdexcept>
+#include <string_view>
+
 #include "simd/kernels.hpp"
 #include "simd/pair_kernels.hpp"
 #include "simd/tree_kernels.hpp"
@@ -5,12 +11,29 @@
 namespace rankwright {
 
 #if defined(__x86_64__)
+namespace {
+
+SimdPath supported_path() {
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+        __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
+        return SimdPath::avx512;
+    return __builtin_cpu_supports("avx2") ? SimdPath::avx2 : SimdPath::portable;
+}
+
+SimdPath named_path(std::string_view name) {
+    constexpr std::string_view names[] = {"portable", "avx2", "avx512"};
+    const auto* const match = std::find(std::begin(names), std::end(names), name);
+    if (match == std::end(names)) throw std::invalid_argument("RANKWRIGHT_SIMD must be portable, avx2 or avx512");
+    return std::min(supported_path(), static_cast<SimdPath>(match - names));
+}
+
+}  // namespace
+
 SimdPath widest_path() {
-    static const SimdPath widest = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-                                           __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl")
-                                       ? SimdPath::avx512
-                                   : __builtin_cpu_supports("avx2") ? SimdPath::avx2
-                                                                    : SimdPath::portable;
+    static const SimdPath widest = [] {
+        const char* name = std::getenv("RANKWRIGHT_SIMD");
+        return name == nullptr ? supported_path() : named_path(name);
+    }();
     return widest;
 }
 #define RANKWRIGHT_KERNEL(path, kernel) \
@@ -38,6 +61,16 @@ void class_gains(const ClassSides& sides, std::int64_t size, double* gains, Simd
 }
 
 void add_wide_rows(const WideTask& task, SimdPath path) { RANKWRIGHT_KERNEL(path, add_wide_rows)(task); }
+
+void weigh_inputs(const double* inputs, std::int64_t n_inputs, const double* weights, std::int64_t n_units,
+                  double* units, SimdPath path) {
+    RANKWRIGHT_KERNEL(path, weigh_inputs)(inputs, n_inputs, weights, n_units, units);
+}
+
+void add_products(const double* inputs, std::int64_t n_inputs, const double* pulls, std::int64_t n_units,
+                  double* sums, SimdPath path) {
+    RANKWRIGHT_KERNEL(path, add_products)(inputs, n_inputs, pulls, n_units, sums);
+}
 
 #if defined(__x86_64__)
 PairRows pair_rows(SimdPath path) {

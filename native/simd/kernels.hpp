@@ -11,6 +11,8 @@ namespace rankwright {
 
 enum class SimdPath : int { portable, avx2, avx512 };
 
+// The widest path that the processor supports, or a narrower one that the environment variable RANKWRIGHT_SIMD
+// names: portable, avx2 or avx512.
 SimdPath widest_path();
 
 // Arrays passed to these kernels are readable and writable up to a multiple of this number.
@@ -56,14 +58,19 @@ constexpr std::size_t kWideLanes = 4;
 // split_gains: gains[i] = the gains of both sides minus the parent's, -infinity if a side is not allowed. Arrays
 // of this and the next are readable and writable up to a multiple of kGainLanes. class_gains: the same, with gains
 // and hessians summed over classes; a class without hessian gains nothing. add_wide_rows: adds the integers of
-// every row to those of its code, for each column. Arrays are aligned.
-#define RANKWRIGHT_DECLARE_KERNELS(path)                                                                   \
-    namespace path {                                                                                       \
-    void count_above(const float* keys, std::int64_t size, std::int32_t* ranks);                           \
-    void encode_column(const float* values, const float* edges, std::uint8_t* codes);                      \
-    void split_gains(const std::int64_t* left, std::int64_t size, const SplitTerms& terms, double* gains); \
-    void class_gains(const ClassSides& sides, std::int64_t size, double* gains);                           \
-    void add_wide_rows(const WideTask& task);                                                              \
+// every row to those of its code, for each column. Arrays are aligned. weigh_inputs: units[u] += the sum, in
+// order, of inputs[i] * weights[i * n_units + u]. add_products: sums[i * n_units + u] += inputs[i] * pulls[u].
+#define RANKWRIGHT_DECLARE_KERNELS(path)                                                                        \
+    namespace path {                                                                                            \
+    void count_above(const float* keys, std::int64_t size, std::int32_t* ranks);                                \
+    void encode_column(const float* values, const float* edges, std::uint8_t* codes);                           \
+    void split_gains(const std::int64_t* left, std::int64_t size, const SplitTerms& terms, double* gains);      \
+    void class_gains(const ClassSides& sides, std::int64_t size, double* gains);                                \
+    void add_wide_rows(const WideTask& task);                                                                   \
+    void weigh_inputs(const double* inputs, std::int64_t n_inputs, const double* weights, std::int64_t n_units, \
+                      double* units);                                                                           \
+    void add_products(const double* inputs, std::int64_t n_inputs, const double* pulls, std::int64_t n_units,   \
+                      double* sums);                                                                            \
     }
 
 RANKWRIGHT_DECLARE_KERNELS(portable)
@@ -78,5 +85,9 @@ void split_gains(const std::int64_t* left, std::int64_t size, const SplitTerms& 
                  SimdPath path);
 void class_gains(const ClassSides& sides, std::int64_t size, double* gains, SimdPath path);
 void add_wide_rows(const WideTask& task, SimdPath path);
+void weigh_inputs(const double* inputs, std::int64_t n_inputs, const double* weights, std::int64_t n_units,
+                  double* units, SimdPath path);
+void add_products(const double* inputs, std::int64_t n_inputs, const double* pulls, std::int64_t n_units,
+                  double* sums, SimdPath path);
 
 }  // namespace rankwright
