@@ -12,7 +12,7 @@ FUZZ   ?= --seconds 120
 SOAK   ?= --minutes 20
 TESTS  ?= tests
 
-.PHONY: demo test browser engines quick long fuzz soak check format docs papers bench sanitize clean
+.PHONY: demo test browser engines quick long fuzz soak check format docs papers bench bench-counts sanitize clean
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/.built $(VENV)/.report
@@ -72,6 +72,10 @@ papers: $(VENV)/.dev $(VENV)/.built
 
 bench: $(VENV)/.bench
 	$(BIN)/python -m benchmarks
+
+# Instructions of kernels and small fits beside those that were last accepted; needs valgrind.
+bench-counts: $(VENV)/.built
+	$(BIN)/python -m benchmarks.counts $(COUNTS)
 
 SANITIZED = LD_PRELOAD="$$($${CXX:-g++} -print-file-name=libasan.so) $$($${CXX:-g++} -print-file-name=libstdc++.so)" \
 	ASAN_OPTIONS=detect_leaks=0:alloc_dealloc_mismatch=0 PYTHONPATH=$(CURDIR)/build/sanitize:$(CURDIR)/tests \

@@ -1,15 +1,16 @@
 """Instructions of kernels and small fits, `make bench-counts`: repeatable on any machine, unlike times.
 
-Valgrind counts the instructions of a process that runs a case once and of one that runs it four times; a third of the
-difference is the cost of the case. The table in `benchmarks/counts.json` is the last accepted one: a case that needs
-more than TOLERANCE more instructions fails the run, `--accept` writes the new table. Valgrind has no AVX-512, so the
-AVX2 path is counted.
+Valgrind counts the instructions of a process that runs a case once and of one that runs it four times; a third of
+the difference is the cost of the case. `benchmarks/counts.json` has the counts that were last accepted: a case that
+needs 3 % more fails the run, and `--accept` writes the new counts. They depend on the compiler and the versions of
+Python and numpy. Valgrind has no AVX-512, so the AVX2 path is counted.
 """
 
 import argparse
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -70,6 +71,8 @@ def cost(case: str) -> int:
 
 def main() -> None:
     """Count all cases, or those named, and compare them with the table."""
+    if shutil.which("valgrind") is None:
+        sys.exit("make bench-counts needs valgrind.")
     arguments = argparse.ArgumentParser(description=__doc__)
     arguments.add_argument("cases", nargs="*", help="beginnings of names of cases; all by default")
     arguments.add_argument("--accept", action="store_true", help="write the counts to the table")
