@@ -1,7 +1,7 @@
 """Instructions of kernels and small fits, `make bench-counts`: repeatable on any machine, unlike times.
 
 Valgrind counts the instructions of a process that runs a case once and of one that runs it four times; a third of
-the difference is the cost of the case. `benchmarks/counts.json` has the counts that were last accepted: a case that
+the difference is the cost of the case. `benchmarks/counts.json` has the counts last accepted: a case that
 needs 3 % more fails the run, and `--accept` writes the new counts. They depend on the compiler and the versions of
 Python and numpy. Valgrind has no AVX-512, so the AVX2 path is counted.
 """

@@ -3,19 +3,26 @@
 namespace rankwright::RANKWRIGHT_SIMD_PATH {
 namespace {
 
+// The numbers of neighbouring units.
 template <std::int64_t kUnits>
-using Units = double __attribute__((vector_size(8 * kUnits), aligned(8), may_alias));
+struct Units {
+    using Numbers = double __attribute__((vector_size(8 * kUnits)));
+
+    explicit Units(const double* from) { __builtin_memcpy(&numbers, from, sizeof numbers); }
+    void store(double* to) const { __builtin_memcpy(to, &numbers, sizeof numbers); }
+
+    Numbers numbers;
+};
 
 // The sums of neighbouring units stay in registers; each is summed in the order of the inputs.
 template <std::int64_t kUnits>
 void weigh(const double* inputs, std::int64_t n_inputs, const double* weights, std::int64_t n_units,
            std::int64_t& unit, double* units) {
     for (; unit + kUnits <= n_units; unit += kUnits) {
-        auto& target = *reinterpret_cast<Units<kUnits>*>(units + unit);
-        Units<kUnits> sums = target;
+        Units<kUnits> sums(units + unit);
         for (std::int64_t input = 0; input < n_inputs; ++input)
-            sums += inputs[input] * *reinterpret_cast<const Units<kUnits>*>(weights + input * n_units + unit);
-        target = sums;
+            sums.numbers += inputs[input] * Units<kUnits>(weights + input * n_units + unit).numbers;
+        sums.store(units + unit);
     }
 }
 
@@ -23,9 +30,13 @@ template <std::int64_t kUnits>
 void add(const double* inputs, std::int64_t n_inputs, const double* pulls, std::int64_t n_units,
          std::int64_t& unit, double* sums) {
     for (; unit + kUnits <= n_units; unit += kUnits) {
-        const Units<kUnits> pull = *reinterpret_cast<const Units<kUnits>*>(pulls + unit);
-        for (std::int64_t input = 0; input < n_inputs; ++input)
-            *reinterpret_cast<Units<kUnits>*>(sums + input * n_units + unit) += inputs[input] * pull;
+        const Units<kUnits> pull(pulls + unit);
+        for (std::int64_t input = 0; input < n_inputs; ++input) {
+            double* const target = sums + input * n_units + unit;
+            Units<kUnits> sum(target);
+            sum.numbers += inputs[input] * pull.numbers;
+            sum.store(target);
+        }
     }
 }
 
