@@ -3,39 +3,42 @@
 namespace rankwright::RANKWRIGHT_SIMD_PATH {
 namespace {
 
-// The numbers of neighbouring units.
-template <std::int64_t kUnits>
-struct Units {
-    using Numbers = double __attribute__((vector_size(8 * kUnits)));
+// The numbers of neighbouring units. GCC ignores a size that depends on a template's argument.
+using Units2 = double __attribute__((vector_size(16)));
+using Units4 = double __attribute__((vector_size(32)));
+using Units8 = double __attribute__((vector_size(64)));
 
-    explicit Units(const double* from) { __builtin_memcpy(&numbers, from, sizeof numbers); }
-    void store(double* to) const { __builtin_memcpy(to, &numbers, sizeof numbers); }
+template <class Units>
+constexpr std::int64_t kUnits = sizeof(Units) / sizeof(double);
 
-    Numbers numbers;
-};
+template <class Units>
+Units load(const double* from) {
+    Units units;
+    __builtin_memcpy(&units, from, sizeof units);
+    return units;
+}
 
 // The sums of neighbouring units stay in registers; each is summed in the order of the inputs.
-template <std::int64_t kUnits>
+template <class Units>
 void weigh(const double* inputs, std::int64_t n_inputs, const double* weights, std::int64_t n_units,
            std::int64_t& unit, double* units) {
-    for (; unit + kUnits <= n_units; unit += kUnits) {
-        Units<kUnits> sums(units + unit);
+    for (; unit + kUnits<Units> <= n_units; unit += kUnits<Units>) {
+        Units sums = load<Units>(units + unit);
         for (std::int64_t input = 0; input < n_inputs; ++input)
-            sums.numbers += inputs[input] * Units<kUnits>(weights + input * n_units + unit).numbers;
-        sums.store(units + unit);
+            sums += inputs[input] * load<Units>(weights + input * n_units + unit);
+        __builtin_memcpy(units + unit, &sums, sizeof sums);
     }
 }
 
-template <std::int64_t kUnits>
+template <class Units>
 void add(const double* inputs, std::int64_t n_inputs, const double* pulls, std::int64_t n_units,
          std::int64_t& unit, double* sums) {
-    for (; unit + kUnits <= n_units; unit += kUnits) {
-        const Units<kUnits> pull(pulls + unit);
+    for (; unit + kUnits<Units> <= n_units; unit += kUnits<Units>) {
+        const Units pull = load<Units>(pulls + unit);
         for (std::int64_t input = 0; input < n_inputs; ++input) {
             double* const target = sums + input * n_units + unit;
-            Units<kUnits> sum(target);
-            sum.numbers += inputs[input] * pull.numbers;
-            sum.store(target);
+            const Units sum = load<Units>(target) + inputs[input] * pull;
+            __builtin_memcpy(target, &sum, sizeof sum);
         }
     }
 }
@@ -45,19 +48,19 @@ void add(const double* inputs, std::int64_t n_inputs, const double* pulls, std::
 void weigh_inputs(const double* inputs, std::int64_t n_inputs, const double* weights, std::int64_t n_units,
                   double* units) {
     std::int64_t unit = 0;
-    weigh<8>(inputs, n_inputs, weights, n_units, unit, units);
-    weigh<4>(inputs, n_inputs, weights, n_units, unit, units);
-    weigh<2>(inputs, n_inputs, weights, n_units, unit, units);
-    weigh<1>(inputs, n_inputs, weights, n_units, unit, units);
+    weigh<Units8>(inputs, n_inputs, weights, n_units, unit, units);
+    weigh<Units4>(inputs, n_inputs, weights, n_units, unit, units);
+    weigh<Units2>(inputs, n_inputs, weights, n_units, unit, units);
+    weigh<double>(inputs, n_inputs, weights, n_units, unit, units);
 }
 
 void add_products(const double* inputs, std::int64_t n_inputs, const double* pulls, std::int64_t n_units,
                   double* sums) {
     std::int64_t unit = 0;
-    add<8>(inputs, n_inputs, pulls, n_units, unit, sums);
-    add<4>(inputs, n_inputs, pulls, n_units, unit, sums);
-    add<2>(inputs, n_inputs, pulls, n_units, unit, sums);
-    add<1>(inputs, n_inputs, pulls, n_units, unit, sums);
+    add<Units8>(inputs, n_inputs, pulls, n_units, unit, sums);
+    add<Units4>(inputs, n_inputs, pulls, n_units, unit, sums);
+    add<Units2>(inputs, n_inputs, pulls, n_units, unit, sums);
+    add<double>(inputs, n_inputs, pulls, n_units, unit, sums);
 }
 
 }  // namespace rankwright::RANKWRIGHT_SIMD_PATH
