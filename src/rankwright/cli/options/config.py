@@ -25,10 +25,10 @@ import typer
 
 from rankwright.base.errors import InputError, MissingPackageError
 from rankwright.base.wording import nearest
-from rankwright.cli.options.option_groups import keyword, option, with_signature
+from rankwright.cli.options.option_groups import MORE, keyword, option, with_signature
 from rankwright.cli.output.console import write_text
 
-OWN = ("config", "save-config", "help")
+OWN = ("config", "save-config", "help", "help-all")
 SETTINGS = "set"
 FROM_FILE = "rankwright.settings"  # the context's entry for the file's --set
 
@@ -72,8 +72,11 @@ CONFIG = option(
     "FILE",
     is_eager=True,  # the file gives the defaults of all other options
     callback=_load,
+    panel=MORE,
 )
-SAVE_CONFIG = option("File to write with the options of this run, for --config.", "FILE", callback=_check_output)
+SAVE_CONFIG = option(
+    "File to write with the options of this run, for --config.", "FILE", callback=_check_output, panel=MORE
+)
 
 
 def configurable(verb: Callable[..., None]) -> Callable[..., None]:

@@ -12,7 +12,7 @@ from rankwright.base.errors import InputError
 from rankwright.base.wording import nearest
 from rankwright.cli.options.completion import complete_ranker, complete_setting
 from rankwright.cli.options.config import merged_settings
-from rankwright.cli.options.option_groups import REQUIRED, argument, option
+from rankwright.cli.options.option_groups import MORE, REQUIRED, argument, option
 from rankwright.cli.output.console import note
 
 if TYPE_CHECKING:
@@ -42,19 +42,24 @@ AS_PRINTED = option(
     "Use the parameters of the ranker's paper in place of the defaults; --set changes them. `rankwright "
     "rankers RANKER` lists them.",
     default=False,
+    panel=MORE,
 )
-REFIT = option("Learn from the validation part too, once it has chosen the number of rounds.", default=False)
+REFIT = option(
+    "Learn from the validation part too, once it has chosen the number of rounds.", default=False, panel=MORE
+)
 CHOOSE = option(
     "How --tune compares settings. validation: on the validation part, the default if there is one. "
     "out-of-fold: by cross-validation over the training and validation queries; the final fit uses both.",
     "HOW",
+    panel=MORE,
 )
 GRID = option(
     "Values that --tune tries for a parameter, in place of the built-in grid: separated by commas, or by "
     "semicolons if values contain commas. May be repeated for several parameters.",
     "NAME=VALUES",
+    panel=MORE,
 )
-TUNE_WORKERS = option("Number of parallel fits for --tune; by default one per thread.", "N", min=1)
+TUNE_WORKERS = option("Number of parallel fits for --tune; by default one per thread.", "N", min=1, panel=MORE)
 
 
 def make_ranker(name: str, settings: Sequence[str], n_jobs: int | None, *, as_printed: bool = False) -> Ranker:

@@ -11,13 +11,13 @@ from pathlib import Path
 import rankwright as rw
 from rankwright.base.errors import InputError
 from rankwright.cli.options.data_files import FORMATS
-from rankwright.cli.options.option_groups import REQUIRED, argument, option
+from rankwright.cli.options.option_groups import MORE, REQUIRED, argument, option
 
 PICTURES = ".svg, .png, .html or .json"
 
 JSON = option("Print one JSON object instead of tables.", default=False)
 PLAIN_JSON = option("Print JSON.", default=False)
-JOBS = option("Number of threads; by default all that this process may use.", "N", min=1)
+JOBS = option("Number of threads; by default all that this process may use.", "N", min=1, panel=MORE)
 PLOT = option(f"Chart to write ({PICTURES}).", "FILE")
 REPORT = option("HTML page to write about the result.", "FILE")
 MODEL_TO_WRITE = option("Model file to write.", "FILE", default=REQUIRED)
@@ -32,14 +32,14 @@ JUDGED_DATA = option(
 )
 TRAINING_DATA = option(f"Judged documents to learn from ({FORMATS}).", "FILE", default=REQUIRED)
 ALL_QUERIES = option(
-    f"Judged documents ({FORMATS}); or a folder with Fold1, Fold2, ..., as in LETOR, whose test parts "
-    "together are all queries; or one such fold, whose train.txt and vali.txt are used and test.txt is not.",
+    f"Judged documents ({FORMATS}), or a folder of folds. Of a folder with Fold1, Fold2, ..., as in LETOR, the "
+    "test parts together are all queries; of one such fold, train.txt and vali.txt are used and test.txt is not.",
     "PATH",
     default=REQUIRED,
 )
 FOLDS = option(
-    f"Judged documents ({FORMATS}), divided into folds by query; or a folder with Fold1, Fold2, ..., each "
-    "with train.txt, vali.txt and test.txt, as in LETOR.",
+    f"Judged documents ({FORMATS}), divided into folds by query, or a folder of folds. The folder has Fold1, "
+    "Fold2, ..., each with train.txt, vali.txt and test.txt, as in LETOR.",
     "PATH",
     default=REQUIRED,
 )

@@ -253,7 +253,7 @@ KINDS = {
         "cutoff_curves", _of_systems, "old.rw new.rw --data test.txt --plot curves.svg", faces=CUTOFFS
     ),
     "rounds": AnalysisKind("overfitting", _of_models_by_round, "model.rw --train train.txt --test test.txt"),
-    "speed": AnalysisKind("speed_accuracy", _of_models, "a.rw b.rw --data test.txt --cost trees --trees 100,500"),
+    "speed": AnalysisKind("speed_accuracy", _of_models, "a.rw --data test.txt --cost trees --trees 100,500"),
     "steps": AnalysisKind("steps", _of_steps, "adarank rankboost --train train.txt", STEPS),
     "bound": AnalysisKind("bound_curve", _of_fit, "adarank --train train.txt", BOUND),
     "metrics": AnalysisKind("metric_transfer", _of_fits, "adarank --data judged.txt --metrics map,ndcg@5"),
@@ -295,7 +295,6 @@ analyse = typer.Typer(
     add_completion=False,
     subcommand_metavar="KIND ...",
     no_args_is_help=True,
-    rich_markup_mode="markdown",
 )
 
 

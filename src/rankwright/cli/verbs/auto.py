@@ -11,7 +11,7 @@ import rankwright as rw
 from rankwright.base.wording import counted, seconds
 from rankwright.cli.options.config import configurable
 from rankwright.cli.options.data_files import ReadOptions, files_of, read_all_queries
-from rankwright.cli.options.option_groups import option
+from rankwright.cli.options.option_groups import MORE, option
 from rankwright.cli.options.shared_options import (
     ALL_QUERIES,
     JOBS,
@@ -44,7 +44,7 @@ def auto(
     reading: ReadOptions,
     how: Given = OPTIONS,
     report: Path | None = REPORT,
-    random_state: int = option("Seed of the division of queries into folds.", "N", min=0, default=0),
+    random_state: int = option("Seed of the division of queries into folds.", "N", min=0, default=0, panel=MORE),
     jobs: int | None = JOBS,
     json: bool = JSON,
 ) -> None:
