@@ -5,6 +5,7 @@ from __future__ import annotations
 import _thread
 import dataclasses
 import gzip
+import json
 import re
 import sys
 
@@ -118,6 +119,55 @@ def test_train_for_machines(run, fold, tmp_path):
     best = found["history"][found["best_round"] - 1]
     assert (best["train"], best["validation"]) == (found["train"], found["validation"])
     assert "on validation" in found["reason"]
+
+
+@pytest.mark.parametrize(
+    ("words", "settings"),
+    [
+        ("lambdamart --rounds 3 --max-leaves 4", "rounds=3 max_leaves=4"),
+        ("--rounds 3 lambdamart --max_leaves=4", "rounds=3 max_leaves=4"),
+        ("lambdamart --cut-lambdas --rounds 3 --coarse", "rounds=3 cut_lambdas=true coarse=true"),
+        ("lambdamart --rounds 3 --cut-lambdas false", "rounds=3 cut_lambdas=false"),
+        ("lambdamart --set rounds=9 --rounds 3", "rounds=9 rounds=3"),
+        ("adarank --rounds 3 --stop measure --set choose=measure", "rounds=3 stop=measure choose=measure"),
+    ],
+)
+def test_parameters_of_the_ranker_are_options(run, fold, tmp_path, words, settings):
+    given = ("train", *words.split(), "--train", fold / "train.txt", "--json", "--model", tmp_path / "a.rw")
+    found = run(*given, "--save-config", tmp_path / "a.json")
+    ranker = found.json["ranker"]
+    written = [word for text in settings.split() for word in ("--set", text)]
+    run("train", ranker, *written, "--train", fold / "train.txt", "--model", tmp_path / "b.rw")
+    assert load(tmp_path / "a.rw").about["parameters"] == load(tmp_path / "b.rw").about["parameters"]
+    assert json.loads((tmp_path / "a.json").read_text())["set"]["rounds"] == 3
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        ("--rounds 0", "rounds must be a positive integer, not '0'."),
+        ("--ruonds 5", "LambdaMART has no parameter 'ruonds'; did you mean 'rounds'?"),
+        ("--n-estimators 5", "LambdaMART has no parameter 'n_estimators': it is called rounds here."),
+        ("--directions both", "LambdaMART has no parameter 'directions'; did you mean 'truncation'?"),
+        ("--trian x", "There is no option --trian; possible options are --grid, --train, --tune."),
+        ("--jsn", "There is no option --jsn; possible options are --jobs, --json, --set."),
+        ("--rounds", "rounds must be a positive integer, not ''."),
+        ("--no-such", "There is no option --no-such."),
+    ],
+)
+def test_what_is_no_parameter_is_refused_as_set_and_options_are(refuse, fold, tmp_path, words, sentence):
+    model = tmp_path / "m.rw"
+    given = ("train", "lambdamart", "--train", fold / "train.txt", "--model", model, *words.split())
+    assert refuse(*given).removesuffix(" See `rankwright train --help`.") == sentence
+
+
+@pytest.mark.parametrize("verb", ["crossval", "tune", "analyse metrics"])
+def test_verbs_that_name_a_ranker_take_its_parameters(run, fold, verb):
+    words = (*verb.split(), "mart", "--data", fold / "train.txt", "--jobs", 1, "--json")
+    words += ("--trials", 1) if verb == "tune" else ()
+    plain, written = (run(*words, *more) for more in (("--rounds", 2), ("--set", "rounds=2")))
+    assert (plain.code, written.code) == (0, 0), plain.err
+    assert len({re.sub(r'"seconds": .*', "", each.out) for each in (plain, written)}) == 1
 
 
 def test_train_and_crossval_refit_on_both_parts(run, refuse, folder, fold, tmp_path):
@@ -324,6 +374,20 @@ def test_predict(run, fold, model, tmp_path):
     assert nothing == ""
     assert err == f"wrote 96 scores to {tmp_path / 'scores.txt'}\n"
     assert (tmp_path / "scores.txt").read_text() == out
+
+
+def test_predict_as_json_names_queries_and_documents(run, fold, model, tmp_path):
+    frame = pd.DataFrame(
+        {"qid": ["a", "a", "b"], "docid": ["x", "y", "x"], **{name: [0.5, 1.5, 2.5] for name in "123456"}}
+    )
+    frame.to_csv(tmp_path / "new.csv", index=False)
+    words = ("predict", model, "--data", tmp_path / "new.csv", "--features", "1,2,3,4,5,6")
+    found = run(*words, "--json").json
+    assert list(found) == ["qid", "docid", "score", "rank"]
+    assert (found["qid"], found["docid"]) == (["a", "a", "b"], ["x", "y", "x"])
+    assert found["score"] == [float(line) for line in run(*words).out.splitlines()]
+    labelled = run("predict", model, "--data", fold / "test.txt", "--json").json
+    assert labelled["label"] == read_letor(fold / "test.txt").y.tolist()
 
 
 def test_rank(run, fold, model, tmp_path):
@@ -796,7 +860,7 @@ def test_every_verb_that_writes_speaks_json(run, fold, tmp_path):
     assert made["files"] == {str(tmp_path / "made.txt"): {"documents": 63, "queries": 3, "features": 2}}
     model = tmp_path / "model.rw"
     assert run("train", "adarank", "--train", tmp_path / "made.txt", "--model", model).code == 0
-    scores = run("predict", model, "--data", tmp_path / "made.txt", "--json").json["scores"]
+    scores = run("predict", model, "--data", tmp_path / "made.txt", "--json").json["score"]
     assert len(scores) == 63
     lists = run("rank", model, "--data", tmp_path / "made.txt", "--json").json["queries"]
     assert [len(one) for one in lists.values()] == [21, 21, 21]

@@ -21,6 +21,16 @@ class Verb(TyperCommand):
         """Return the help: what it does, an example, the common options."""
         return verb_page(self, ctx.command_path, everything=False)
 
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read the words of a command; parameters of a ranker may be among its options."""
+        options = [name for each in self.get_params(ctx) for name in (*each.opts, *each.secondary_opts)]
+        if "--set" in options and not all(word.startswith("-") for word in args):
+            from rankwright.cli.options.rankers import with_settings  # which such a verb has imported
+
+            args = with_settings(args, options)
+        rest: list[str] = super().parse_args(ctx, args)
+        return rest
+
 
 class VerbGroup(TyperGroup):
     """Verbs by panel of the help; a list of verbs needs only the first lines of their docstrings."""

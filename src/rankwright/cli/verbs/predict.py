@@ -12,6 +12,7 @@ from rankwright.base.wording import brief_list, counted
 from rankwright.cli.options.data_files import FORMATS, ReadOptions, read_documents, read_documents_with_labels
 from rankwright.cli.options.option_groups import REQUIRED, argument, option
 from rankwright.cli.options.shared_options import JOBS, JSON, PLAIN_JSON, checked_output
+from rankwright.cli.options.signatures import Given, options_of
 from rankwright.cli.output.console import note, show, show_text, write_text
 
 if TYPE_CHECKING:
@@ -34,11 +35,8 @@ def predict(
         "table with qid, docid, score, rank and, if the documents have labels, label.",
         "FILE",
     ),
-    contributions: bool = option(
-        "Write a table with the contribution of each feature to the score too.", default=False
-    ),
-    jobs: int | None = JOBS,
-    json: bool = PLAIN_JSON,
+    how: Given = options_of("scores_frame", without=("init_score", "library")),
+    json: bool = option("Print the columns of the table as JSON.", default=False),
 ) -> None:
     """Score documents: one score per line, in the order of the file, or a table.
 
@@ -54,13 +52,13 @@ def predict(
     if json and named_table:
         raise InputError(f"--json writes JSON, and {out} names a table; leave out --json or give another name.")
     scorer = rw.load(model)
-    if not (contributions or named_table):
-        scores = scorer.predict(read_documents(data, reading, [scorer], n_jobs=jobs), n_jobs=jobs).tolist()
-        text = _json({"scores": scores}) if json else "".join(f"{score!r}\n" for score in scores)
-        _write(text, out, f"{len(scores):,} scores")
+    n_jobs = how["n_jobs"]
+    if not (how["contributions"] or named_table or json):
+        scores = scorer.predict(read_documents(data, reading, [scorer], n_jobs=n_jobs), n_jobs=n_jobs).tolist()
+        _write("".join(f"{score!r}\n" for score in scores), out, f"{len(scores):,} scores")
         return
-    documents = read_documents_with_labels(data, reading, [scorer], n_jobs=jobs)
-    columns = score_columns(scorer, documents, contributions=contributions, n_jobs=jobs)
+    documents = read_documents_with_labels(data, reading, [scorer], n_jobs=n_jobs)
+    columns = score_columns(scorer, documents, **how)
     what = f"{len(documents):,} scores"
     if out is not None and named_table:
         write_table(columns, out)
