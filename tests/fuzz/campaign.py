@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-FUZZERS = ("models", "data", "imports", "bindings", "index", "searcher", "collections")
+FUZZERS = ("models", "data", "imports", "bindings", "index", "searcher", "collections", "configs")
 CASE_SECONDS = 90.0  # in which another tool may have to be started again
 START_SECONDS = 120.0
 ENOUGH = 20

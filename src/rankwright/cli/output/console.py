@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from rankwright.reports.result import Result
 
 Item = TypeVar("Item")
+LONGEST_SENTENCE = 1000  # characters
 
 
 @cache
@@ -165,7 +166,13 @@ def note_coverage(report: Report) -> None:
 
 def problem(sentence: str) -> None:
     """Print an error or a warning."""
-    notes().print(f"rankwright: {printable(sentence)}")
+    notes().print(f"rankwright: {one_line(sentence)}")
+
+
+def one_line(sentence: str) -> str:
+    """Return a sentence to print; one that quotes a long value without its middle."""
+    text = printable(sentence)
+    return text if len(text) <= LONGEST_SENTENCE else f"{text[: LONGEST_SENTENCE // 2]} ... {text[-200:]}"
 
 
 def describe(data: RankingData) -> str:
