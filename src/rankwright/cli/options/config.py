@@ -244,7 +244,7 @@ def _read_json(text: str) -> Any:
 def _read_yaml(text: str) -> Any:
     yaml = _yaml()
 
-    class Loader(yaml.SafeLoader):  # type: ignore[misc]  # yaml has no types
+    class Loader(yaml.SafeLoader):  # type: ignore[misc, name-defined]  # yaml has no types
         def compose_node(self, parent: Any, index: Any) -> Any:
             event = self.peek_event()
             if isinstance(event, yaml.AliasEvent) or event.tag is not None:
