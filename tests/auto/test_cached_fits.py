@@ -1,6 +1,7 @@
 import io
 import json
 import pickle
+import resource
 import shutil
 import subprocess
 import sys
@@ -331,3 +332,42 @@ def test_a_run_that_was_killed_goes_on_and_loses_at_most_the_fits_under_way(tmp_
     assert ended.returncode == -9, ended.stderr
     assert encode(auto(tmp_path / "work").fit(DATA).model_) == encode(expected.model_)
     assert 0 < len(fits) <= N_FITS - 30
+
+
+# Fits that cannot be kept
+
+
+def fitted_without_keeping(folder, expected):
+    """Check that the model is that of a run whose fits could be kept; return the only warning."""
+    with pytest.warns(UserWarning) as caught:
+        result = auto(folder).fit(DATA)
+    assert encode(result.model_) == encode(expected.model_)
+    assert not result.run_.failures
+    (warning,) = caught
+    return str(warning.message)
+
+
+def test_something_in_the_way_of_fits_loses_no_member(folder, fits, expected):
+    for path in (*folder.glob("ranksvm-*/part-3.npz"), *folder.glob("adarank-*/all.rw")):
+        path.unlink()
+        path.mkdir()
+    (trees,) = folder.glob("lambdamart-*")
+    shutil.rmtree(trees)
+    trees.write_text("")
+    message = fitted_without_keeping(folder, expected)
+    assert message.startswith(f"The work folder {folder} cannot keep every fit, so that a later run may have to")
+    assert sorted(set(fits)) == ["AdaRank", "LambdaMART", "RankSVM"]
+
+
+def test_a_full_disk_loses_no_member(folder, fits, expected):
+    for path in files(folder):
+        path.unlink()
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (300, hard))
+    try:
+        message = fitted_without_keeping(folder, expected)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert message.endswith("cannot be written: File too large.")
+    assert len(fits) == N_FITS
+    assert not files(folder)

@@ -74,7 +74,7 @@ class CachedFits:
             result = cache.read(path, encoding)
             if result is None:
                 result = fit(n_threads, on_round)
-                cache.write(result, path, encoding)
+                cache.try_to_write(result, path, encoding)
             return result
 
         return read_or_fit

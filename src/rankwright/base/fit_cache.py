@@ -49,7 +49,7 @@ class FitCache:
     """
 
     def __init__(self, folder: str | os.PathLike[str], manifest: Mapping[str, Any] | None = None) -> None:
-        self.folder = Path(folder)
+        self.folder, self._warned = Path(folder), False
         if manifest is None:
             _make(self.folder)
         else:
@@ -62,18 +62,29 @@ class FitCache:
 
     def read(self, path: Path, encoding: Encoding[Fit]) -> Fit | None:
         """Return a fit; None if it is not there, or with a warning if its file is invalid."""
-        if not path.exists():
-            return None
         try:
-            return encoding.read(path)
+            return encoding.read(path) if path.is_file() else None
         except Exception as error:  # a damaged archive may raise anything
             warnings.warn(f"{path} cannot be read and is fitted again: {error}", stacklevel=3)
             return None
 
     def write(self, fit: Fit, path: Path, encoding: Encoding[Fit]) -> None:
-        """Keep a fit."""
-        path.parent.mkdir(parents=True, exist_ok=True)
+        """Keep a fit; InputError if that cannot be done."""
+        _make(path.parent)
         encoding.write(fit, path)
+
+    def try_to_write(self, fit: Fit, path: Path, encoding: Encoding[Fit]) -> None:
+        """Keep a fit; the first one that cannot be kept gives a warning."""
+        try:
+            self.write(fit, path, encoding)
+        except InputError as error:
+            if not self._warned:
+                self._warned = True
+                warnings.warn(
+                    f"The work folder {self.folder} cannot keep every fit, so that a later run may have to repeat "
+                    f"some; the model is the same: {error}",
+                    stacklevel=3,
+                )
 
 
 def _make(folder: Path) -> None:
