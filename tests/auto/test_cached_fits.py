@@ -371,3 +371,34 @@ def test_a_full_disk_loses_no_member(folder, fits, expected):
     assert message.endswith("cannot be written: File too large.")
     assert len(fits) == N_FITS
     assert not files(folder)
+
+
+# Custom metrics and rankers
+
+
+def with_function(text, **globals_):
+    """Define the function `own` in a module of its own."""
+    module = {"np": np, "__name__": "custom", **globals_}
+    exec(text, module)
+    return module["own"]
+
+
+FIRST = "def own(labels):\n    return float(labels[0] > 0)"
+EDITED = "def own(labels):\n    return float(labels[0] > 1)"
+
+
+def test_an_edited_metric_of_the_same_name_is_refused(tmp_path, fits):
+    own = rw.metrics.as_metric(with_function(FIRST))
+    auto(tmp_path, rankers()[:1], metric=own).fit(DATA)
+    fits.clear()
+    auto(tmp_path, rankers()[:1], metric=rw.metrics.as_metric(with_function(FIRST))).fit(DATA)
+    assert not fits
+    with pytest.raises(InputError, match="that differs in metric: choose another folder, or delete this one"):
+        auto(tmp_path, rankers()[:1], metric=rw.metrics.as_metric(with_function(EDITED))).fit(DATA)
+
+
+def test_a_member_with_an_edited_metric_is_fitted_again(tmp_path, fits):
+    for text, n_fits in ((FIRST, 21), (FIRST, 0), (EDITED, 21)):
+        fits.clear()
+        auto(tmp_path, [rw.LambdaMART(metric=with_function(text), rounds=3)]).fit(DATA)
+        assert len(fits) == n_fits

@@ -158,6 +158,19 @@ def test_the_storage_of_another_search_is_refused(data, tmp_path, options, diffe
         tune(**{"ranker": RANKER, "data": data, "trials": 1, "storage": tmp_path / "t", **options})
 
 
+def test_the_storage_of_an_edited_metric_is_refused(data, tmp_path):
+    def searched(factor):
+        def first_label(labels):
+            return float(labels[0]) * factor
+
+        ranker = rw.RankSVM(first_label)
+        return tune(ranker, data, trials=2, space={"C": "0.1..10"}, storage=tmp_path / "t").best.value
+
+    assert searched(0.5) == searched(0.5)
+    with pytest.raises(InputError, match="belongs to a search that differs in metric: choose another file"):
+        searched(1.0)
+
+
 def test_the_storage_of_other_data_is_refused(data, tmp_path):
     tune(RANKER, data, trials=1, storage=tmp_path / "t")
     other = rw.RankingData(data.X, data.y[::-1], data.qid)

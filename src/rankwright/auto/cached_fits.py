@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass
 from functools import partial
 from time import monotonic
@@ -11,22 +10,23 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from rankwright.auto.entries import EntryScores, FinalFit, JudgedEntry
+from rankwright.base.custom_code import identity
 from rankwright.base.errors import InputError
 from rankwright.base.files import write_whole
-from rankwright.base.fit_cache import Encoding, FitCache
+from rankwright.base.fit_cache import Encoding
 from rankwright.data.alignment import require_same_number
 from rankwright.data.query_features import standardised
 from rankwright.ensembling.pool import Candidate
 from rankwright.models.model_file import load, save
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Callable, Container, Sequence
     from pathlib import Path
 
     from rankwright.auto.entries import Entry
     from rankwright.auto.plan import FitPlan, HeldOut, PlanPart
     from rankwright.base.arrays import Doubles
+    from rankwright.base.fit_cache import FitCache
     from rankwright.metrics.base import Metric
     from rankwright.models.scorer import Scorer
     from rankwright.training.concurrent_fits import OnRound
@@ -41,15 +41,6 @@ class CachedFits:
 
     plan: FitPlan
     cache: FitCache | None = None
-
-    @classmethod
-    def in_folder(
-        cls, plan: FitPlan, folder: str | os.PathLike[str] | None, settings: dict[str, Any]
-    ) -> CachedFits:
-        """Cache in a folder, unless it is None; one of other data or other settings is refused."""
-        if folder is None:
-            return cls(plan)
-        return cls(plan, FitCache(folder, {"data": _fingerprint(plan), **settings}))
 
     def scores(
         self, entry: Entry, part: int, fit: Callable[[int, OnRound], EntryScores]
@@ -68,7 +59,8 @@ class CachedFits:
         if self.cache is None:
             return fit
         cache = self.cache
-        path = cache.path(entry.name, settings=repr((entry.ranker, entry.seeds))) / file
+        settings = entry.ranker, entry.seeds
+        path = cache.path(entry.name, settings=identity(settings, repr(settings))) / file
 
         def read_or_fit(n_threads: int, on_round: OnRound) -> Fit:
             result = cache.read(path, encoding)
@@ -104,15 +96,6 @@ def _read_scorer(plan: FitPlan, path: Path) -> FinalFit:
 
 def _write_scorer(result: FinalFit, path: Path) -> None:
     save(result.scorer.described(about={**result.scorer.about, "seconds": result.seconds}), path)
-
-
-def _fingerprint(plan: FitPlan) -> str:
-    """Return a hash of the judged documents in their canonical order."""
-    data, digest = plan.whole.data, hashlib.sha256()
-    for array in (data.X, data.y, data.groups.sizes):
-        digest.update(np.ascontiguousarray(array).data)
-    digest.update(repr((data.feature_names, data.categories, plan.folds, plan.repeats)).encode())
-    return digest.hexdigest()
 
 
 def candidate_of(

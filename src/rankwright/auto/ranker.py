@@ -23,8 +23,10 @@ from rankwright.auto.portfolio import (
     require_different,
 )
 from rankwright.auto.run import AutoRun
+from rankwright.base.custom_code import identity
 from rankwright.base.errors import InputError
 from rankwright.base.errors import parameter as parameter_name
+from rankwright.base.fit_cache import FitCache
 from rankwright.data.splitting import concat
 from rankwright.ensembling.weights import best_alone, plausible_weights
 from rankwright.metrics.gain import NDCG
@@ -187,7 +189,8 @@ class AutoRanker(RandomParameters, Ranker):
         # Refuses labels that the metric is not defined for: once, and not for every ranker of the portfolio.
         plan.held_out.values(self.metric, np.zeros(plan.held_out.labels.groups.n_rows), task.n_threads)
         judging = Judging(plan, self.metric, task, self.time_limit, self._weigh)
-        judging.run(self._entries(plan), CachedFits.in_folder(plan, self.work, self._settings(task)), self._watch)
+        cache = None if self.work is None else FitCache(self.work, self._dependencies(plan, task))
+        judging.run(self._entries(plan), CachedFits(plan, cache), self._watch)
         self.run_ = self._mixed(judging.pool, plan, task.n_threads)
         self.standings_, self.estimate_ = self.run_.standings(), self.run_.estimate
         return self.run_.kept.mix.scorer(), judging.history
@@ -235,10 +238,12 @@ class AutoRanker(RandomParameters, Ranker):
             plan, frontier, members, whole, kept, expected, budget, failures, skipped=dict(pool.skipped)
         )
 
-    def _settings(self, task: FitTask) -> dict[str, Any]:
-        """Return what fits depend on besides the data and their own settings."""
+    def _dependencies(self, plan: FitPlan, task: FitTask) -> dict[str, Any]:
+        """Return what fits depend on besides their own settings."""
         weights = None if task.row_weights is None else hashlib.sha256(task.row_weights.data).hexdigest()
-        return {"metric": str(self.metric), "random_state": self.random_state, "weights": weights}
+        metric = identity(self.metric, str(self.metric))
+        data = f"{plan.whole.fingerprint()} {plan}"
+        return {"data": data, "metric": metric, "random_state": self.random_state, "weights": weights}
 
     def _about(self, task: FitTask, history: History) -> dict[str, Any]:
         about = super()._about(task, history)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass
 from threading import RLock
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
@@ -217,6 +218,14 @@ class TrainingSet:
             if key not in self._made:
                 self._made[key] = make()
             return cast("Made", self._made[key])
+
+    def fingerprint(self) -> str:
+        """Return a hash of the judged documents, which differs for other data."""
+        data, digest = self.data, hashlib.sha256()
+        for array in (data.X, data.y, data.groups.query_of_row):
+            digest.update(np.ascontiguousarray(array).data)
+        digest.update(repr((data.feature_names, data.categories)).encode())
+        return digest.hexdigest()
 
     @property
     def canonical_rows(self) -> NDArray[np.int64]:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import warnings
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
+from rankwright.base.custom_code import identity
 from rankwright.base.errors import InputError, MissingPackageError
 from rankwright.base.files import lock_file
 from rankwright.base.version import __version__
@@ -60,13 +58,15 @@ def purpose_of(
     ranker: Ranker, space: Mapping[str, Space], plan: JudgingPlan, protocol: str, **options: Any
 ) -> dict[str, Any]:
     """Return everything that the results of a search depend on, as JSON values."""
-    settings = {name: repr(value) for name, value in ranker.get_params(deep=False).items() if name not in space}
+    fixed = {name: value for name, value in ranker.get_params(deep=False).items() if name not in space}
     facts = {
         "rankwright": __version__,
-        "data": _fingerprint(plan),
-        "ranker": ranker.name,
-        "metric": str(ranker.metric),
-        "settings": {name: text for name, text in settings.items() if name not in ("n_jobs", "metric")},
+        "data": [plan.final.fingerprint(), *(part.judges.fingerprint() for part in plan.parts)],
+        "ranker": identity(type(ranker), ranker.name),
+        "metric": identity(ranker.metric, str(ranker.metric)),
+        "settings": {
+            name: identity(value, repr(value)) for name, value in fixed.items() if name not in ("n_jobs", "metric")
+        },
         "space": {name: str(range_) for name, range_ in space.items()},
         "protocol": protocol,
         **options,
@@ -176,16 +176,6 @@ def _require_same(path: Path, wanted: Mapping[str, Any], stored: Any) -> None:
             f"The storage file {path} belongs to a search that differs in {' and '.join(different)}: "
             "choose another file, or delete this one."
         )
-
-
-def _fingerprint(plan: JudgingPlan) -> str:
-    """Return a hash of the documents to learn from and of those that judge."""
-    digest = hashlib.sha256()
-    for data in (plan.final.data, *(part.judges.data for part in plan.parts)):
-        for array in (data.X, data.y, data.groups.sizes):
-            digest.update(np.ascontiguousarray(array).data)
-        digest.update(repr((data.feature_names, data.categories)).encode())
-    return digest.hexdigest()
 
 
 def parameter_importances(study: Study) -> dict[str, float]:
