@@ -12,7 +12,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from html_page import read_page
 from rankwright import AdaRank, LambdaMART, cross_validate
+from rankwright.cards.model_card import ModelCard
 from rankwright.cli.options.rankers import make_ranker
 from rankwright.data.query_features import QueryFeature
 from rankwright.data.readers.letor import read_letor
@@ -32,14 +34,19 @@ def patient(monkeypatch):
 @pytest.mark.slow
 @pytest.mark.usefixtures("patient")
 def test_demo(run, tmp_path):
-    code, out, err = run("demo", "--queries", 20, "--report", tmp_path / "page.html")
+    code, out, err = run("demo", "--queries", 12, "--seed", 7, "--report", tmp_path / "page.html")
     assert code == 0
     assert out.splitlines()[2].split() == ["system", "ndcg@10", "map", "mrr"]
     assert re.search(r"(beats|is ahead of) best feature by 0\.\d{4} ndcg@10", out.splitlines()[0])
     assert "page.html" in err
     assert (tmp_path / "page.html").read_text().startswith("<!doctype html>")
     assert (tmp_path / "page.html").stat().st_size < 3_000_000
-    assert load(tmp_path / "page.rw").about["ranker"] == "AutoRanker"
+    saved = re.search(r"Wrote the model .*page\.rw \((.*)\) and the page", err)[1]
+    assert out.startswith(f"{saved} ")
+    text = read_page(tmp_path / "page.html").text
+    card = ModelCard(saved, (load(tmp_path / "page.rw"),))
+    assert f"The model {saved}" in text
+    assert all(fact in text for fact in card.facts().values())
 
 
 @pytest.mark.long

@@ -249,6 +249,7 @@ class AutoRanker(RandomParameters, Ranker):
         about = super()._about(task, history)
         about["parameters"] = {name: value for name, value in about["parameters"].items() if name != "work"}
         about["parameters"]["models"] = str(tuple(map(str, self.models)))
+        del about["rounds"]  # those of the history, which has one per member; `members` has the rounds of each
         # Without times: the same data and seed give the same file.
         members = [
             {"name": row.name, "value": row.value, "weight": row.weight, "rounds": row.rounds}
