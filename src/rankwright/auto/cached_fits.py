@@ -13,7 +13,7 @@ from rankwright.auto.entries import EntryScores, FinalFit, JudgedEntry
 from rankwright.base.custom_code import identity
 from rankwright.base.errors import InputError
 from rankwright.base.files import write_whole
-from rankwright.base.fit_cache import Encoding
+from rankwright.base.fit_cache import Encoding, read_arrays
 from rankwright.data.alignment import require_same_number
 from rankwright.data.query_features import standardised
 from rankwright.ensembling.pool import Candidate
@@ -73,8 +73,8 @@ class CachedFits:
 
 
 def _read_scores(n_rows: Container[int], n_documents: int, path: Path) -> EntryScores:
-    with path.open("rb") as file, np.load(file, allow_pickle=False) as kept:
-        scores, seconds = kept["scores"], float(kept["seconds"])
+    arrays = read_arrays(path)
+    scores, seconds = arrays["scores"], float(arrays["seconds"])
     if scores.ndim != 2 or len(scores) not in n_rows or scores.shape[1] != n_documents:
         raise InputError(f"its scores have the shape {scores.shape}")
     if scores.dtype != np.float64 or not np.isfinite(scores).all():
