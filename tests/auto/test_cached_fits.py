@@ -339,7 +339,7 @@ def test_a_run_that_was_killed_goes_on_and_loses_at_most_the_fits_under_way(tmp_
 
 def fitted_without_keeping(folder, expected):
     """Check that the model is that of a run whose fits could be kept; return the only warning."""
-    with pytest.warns(UserWarning) as caught:
+    with pytest.warns(UserWarning, match="cannot keep every fit") as caught:
         result = auto(folder).fit(DATA)
     assert encode(result.model_) == encode(expected.model_)
     assert not result.run_.failures

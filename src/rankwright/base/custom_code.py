@@ -1,7 +1,7 @@
 """Identifies values by their code too, so that an edited metric or ranker is not taken for the earlier one.
 
-Functions and classes of installed packages are known by their names, all others by what they do: bytecode, constants,
-defaults, closures, and the functions and values of their modules that they refer to.
+Functions and classes of installed packages are known by their names, all others by what they do: bytecode,
+constants, defaults, closures, and the functions and values of their modules that they refer to.
 """
 
 from __future__ import annotations
