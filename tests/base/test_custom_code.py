@@ -54,8 +54,7 @@ PAIRS = {
     "method": tuple(f"class A:\n    def f(self, labels): return {k}\nown = A().f" for k in (1, 2)),
     "base": tuple(f"class A:\n    k = {k}\nclass own(A): pass\nown = own()" for k in (1, 2)),
     "metric": tuple(
-        f"class own(rw.metrics.Metric):\n    def of_ranking(self, labels): return {k}.0\nown = own()"
-        for k in (1, 2)
+        f"class own(rw.metrics.Metric):\n    def of_ranking(self, labels): return {k}\nown = own()" for k in (1, 2)
     ),
     "ranker": tuple(f"class own(rw.MART):\n    k = {k}\nown = own()" for k in (1, 2)),
     "parameter": tuple(f"own = rw.LambdaMART(metric=lambda labels: {k})" for k in (1, 2)),

@@ -66,7 +66,7 @@ def test_a_changed_shape_is_noticed(tmp_path):
     path.write_bytes(path.read_bytes().replace(b"(12, ", b"(1 , "))
     with np.load(path) as arrays:
         assert arrays["scores"].shape == (1, 2000)
-    with pytest.raises(InputError, match="^its scores.npy is damaged$"):
+    with pytest.raises(InputError, match=r"^its scores\.npy is damaged$"):
         read_arrays(path)
 
 

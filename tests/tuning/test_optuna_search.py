@@ -248,7 +248,7 @@ def test_a_full_disk_ends_a_search_with_a_sentence(stored, data, tmp_path):
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (len(stored) + 100, hard))
     try:
-        with pytest.raises(InputError, match="^The storage file .* cannot be written: File too large.$"):
+        with pytest.raises(InputError, match=r"^The storage file .* cannot be written: File too large\.$"):
             tune(RANKER, data, trials=3, space=SPACE, storage=file)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
