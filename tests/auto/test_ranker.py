@@ -1,4 +1,5 @@
 import json
+import re
 import pickle
 
 import numpy as np
@@ -146,6 +147,18 @@ def test_the_model_knows_its_estimate_and_its_members(fitted):
 def test_the_same_data_give_the_same_bytes(fitted, tmp_path):
     again = auto(work=tmp_path / "work").fit(shuffled(DATA))
     assert encode(again.model_) == encode(fitted.model_)
+
+
+def test_what_was_fitted_is_shown_as_results(fitted):
+    standings, estimate = fitted.standings_, fitted.estimate_
+    assert isinstance(standings, rw.Result)
+    assert re.fullmatch(r"<Standings: The mixture has 2 members; \w+ weighs most, [\d.]+ %\.>", repr(standings))
+    for shown in (standings, estimate, estimate.best_member):
+        bundle = shown._repr_mimebundle_()
+        assert "(name=" not in bundle["text/plain"]
+        assert "text/html" in bundle
+    assert list(standings.frame()["member"]) == [member.name for member in standings]
+    assert standings[0] is standings[:2][0] is standings.rows[0]
 
 
 def test_standings_are_sorted_by_weight_and_have_times(fitted):

@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, overload
 
 import numpy as np
 
+from rankwright.base.wording import counted, percent
 from rankwright.ensembling.mixtures import Mixture
 from rankwright.ensembling.weights import KEPT_WEIGHT, prune_weights, weighted_sum
+from rankwright.reports.blocks import Cell, Column, Kind, Table
+from rankwright.reports.result import Result
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping
 
     from numpy.typing import NDArray
 
     from rankwright.auto.entries import JudgedEntry
     from rankwright.base.arrays import Doubles
     from rankwright.models.scorer import Scorer
+    from rankwright.reports.blocks import Block
 
     Weigh = Callable[[Doubles], Doubles]
-    from collections.abc import Mapping
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,6 +102,62 @@ class MemberStanding(NamedTuple):
     rounds: int
     seconds: float
     microseconds: float | None = None
+
+
+@dataclass(frozen=True, repr=False)
+class Standings(Result, Sequence[MemberStanding]):
+    """The judged members, by weight and then by value: a sequence that is shown as a table."""
+
+    metric: str
+    rows: tuple[MemberStanding, ...]
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    @overload
+    def __getitem__(self, index: int) -> MemberStanding: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> tuple[MemberStanding, ...]: ...
+
+    def __getitem__(self, index: int | slice) -> MemberStanding | tuple[MemberStanding, ...]:
+        return self.rows[index]
+
+    @property
+    def summary(self) -> str:
+        """How many members the mixture has, and which weighs most."""
+        weighted, heaviest = [row for row in self.rows if row.weight], self.rows[0]
+        members = counted(len(weighted), "member")
+        return f"The mixture has {members}; {heaviest.name} weighs most, {percent(round(heaviest.weight, 3))}."
+
+    def blocks(self) -> list[Block]:
+        """Return one row per judged member."""
+        columns = [
+            Column("number", Kind.COUNT),
+            Column("member", Kind.TEXT),
+            Column(self.metric),
+            Column("weight", Kind.PERCENT, bar=True),
+            Column("rounds", Kind.COUNT),
+            Column("µs", Kind.MICROSECONDS),
+            Column("seconds", Kind.SECONDS),
+        ]
+        rows = [
+            (
+                number,
+                row.name,
+                row.value,
+                row.weight if row.weight else Cell(0.0, note="left out"),
+                row.rounds or None,
+                row.microseconds,
+                row.seconds,
+            )
+            for number, row in enumerate(self.rows, start=1)
+        ]
+        meaning = (
+            "Each member alone, out of fold. Rounds: the number that was chosen, if there was one to choose. µs: "
+            "per document, on one thread. Seconds: of all its fits, each on one thread."
+        )
+        return [Table(columns, rows, meaning)]
 
 
 class FitProgress(NamedTuple):

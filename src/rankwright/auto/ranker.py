@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from rankwright.auto.entries import JudgedEntry
-    from rankwright.auto.mixing import FitProgress, MemberStanding, Mix, Weigh
+    from rankwright.auto.mixing import FitProgress, Mix, Standings, Weigh
     from rankwright.data.dataset import RankingData
     from rankwright.ensembling.pool import Pool
     from rankwright.models.scorer import Scorer
@@ -122,7 +122,7 @@ class AutoRanker(RandomParameters, Ranker):
         "Folder that caches every finished fit, so that a run that was killed can resume. None: cache nothing.",
         default=None,
     )
-    standings_: tuple[MemberStanding, ...] = fitted("The members, by weight and then by value.")
+    standings_: Standings = fitted("The members, by weight and then by value.")
     estimate_: Estimate = fitted("The value to expect on new queries, with its interval.")
     run_: AutoRun = fitted("The result of the run: judged members, failures, skipped members, frontier.")
     _watch: Callable[[FitProgress], None] | None = fitted("")
@@ -192,7 +192,7 @@ class AutoRanker(RandomParameters, Ranker):
         cache = None if self.work is None else FitCache(self.work, self._dependencies(plan, task))
         judging.run(self._entries(plan), CachedFits(plan, cache), self._watch)
         self.run_ = self._mixed(judging.pool, plan, task.n_threads)
-        self.standings_, self.estimate_ = self.run_.standings(), self.run_.estimate
+        self.standings_, self.estimate_ = self.run_.standings, self.run_.estimate
         return self.run_.kept.mix.scorer(), judging.history
 
     def _check_together(self) -> None:

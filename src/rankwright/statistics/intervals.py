@@ -7,8 +7,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from rankwright.base.wording import difference, metric_value, said_p_value
+from rankwright.reports.result import Result
+
 if TYPE_CHECKING:
     from rankwright.base.arrays import Doubles
+    from rankwright.reports.blocks import Block
 
 LEVEL = 0.95  # of the interval
 # Fits on different folds share most of their queries, so that the mean varies more than independent values would
@@ -16,8 +20,8 @@ LEVEL = 0.95  # of the interval
 WIDENING = 1.2
 
 
-@dataclass(frozen=True)
-class Rival:
+@dataclass(frozen=True, repr=False)
+class Rival(Result):
     """A simpler choice measured on the same queries: its value, and the difference of the choice made from it.
 
     `name` is the choice by all queries; the value is that of the same choice made without the judging queries.
@@ -27,6 +31,16 @@ class Rival:
     value: float
     ahead: float
     p_value: float
+
+    @property
+    def summary(self) -> str:
+        """Its value, and how far the choice made is ahead of it."""
+        ahead = f"{difference(self.ahead)}, {said_p_value(self.p_value)}"
+        return f"{self.name} has {metric_value(self.value)} (the choice made is ahead by {ahead})."
+
+    def blocks(self) -> list[Block]:
+        """Return nothing more than the summary."""
+        return []
 
 
 def interval_of(values: Doubles, gain: float = 0.0) -> tuple[float, float]:
