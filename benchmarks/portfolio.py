@@ -21,13 +21,13 @@ import numpy as np
 import rankwright as rw
 from benchmarks.collection import web_search
 from benchmarks.curves import FUNCTIONS, both
-from rankwright.auto.cached_fits import CachedFits, candidate_of
-from rankwright.auto.entries import Entry
 from rankwright.auto.estimate import crossed
+from rankwright.auto.fitting import CachedFits, candidate_of
 from rankwright.auto.mixing import mix
 from rankwright.auto.plan import FitPlan
+from rankwright.auto.portfolio import Entry
+from rankwright.ensembling.mixtures import best_alone, exponential_weights, plausible_weights, uniform_weights
 from rankwright.ensembling.pool import Pool
-from rankwright.ensembling.weights import best_alone, exponential_weights, plausible_weights, uniform_weights
 from rankwright.metrics import NDCG
 from rankwright.metrics.base import mean_over_queries
 from rankwright.training.training_set import TrainingSet
@@ -37,8 +37,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rankwright.auto.entries import JudgedEntry
-    from rankwright.auto.mixing import Weigh
+    from rankwright.auto.mixing import JudgedEntry, Weigh
     from rankwright.data.dataset import RankingData
 
 METRIC = NDCG(k=10)

@@ -3,9 +3,10 @@
 import numpy as np
 
 import rankwright as rw
-from rankwright.auto.cached_fits import CachedFits, candidate_of
-from rankwright.auto.entries import Entry, JudgedEntry
+from rankwright.auto.fitting import CachedFits, candidate_of
+from rankwright.auto.mixing import JudgedEntry
 from rankwright.auto.plan import FitPlan
+from rankwright.auto.portfolio import Entry
 from rankwright.data.dataset import RankingData
 from rankwright.data.query_features import standardised
 from rankwright.ensembling.pool import Pool

@@ -13,7 +13,7 @@ import pytest
 
 import rankwright as rw
 from auto.examples import judged, rankers, shuffled
-from rankwright.auto import entries as fitting
+from rankwright.auto import portfolio as fitting
 from rankwright.base import fit_cache as module
 from rankwright.base.errors import InputError
 from rankwright.data.dataset import RankingData

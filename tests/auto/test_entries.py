@@ -3,7 +3,7 @@ import pytest
 
 import rankwright as rw
 from auto.examples import METRIC, judge, judged, plan_of, rankers
-from rankwright.auto.entries import Entry
+from rankwright.auto.portfolio import Entry
 from rankwright.metrics.base import mean_over_queries
 from rankwright.models.model_file import encode
 from rankwright.training.monitor import middle_round

@@ -12,7 +12,7 @@ from rankwright.auto import plan as planning
 from rankwright.auto.estimate import estimate, interval_of
 from rankwright.auto.mixing import mix
 from rankwright.data.dataset import RankingData
-from rankwright.ensembling.weights import best_alone, plausible_weights
+from rankwright.ensembling.mixtures import best_alone, plausible_weights
 from rankwright.metrics import NDCG
 from rankwright.statistics.paired_tests import compare_values
 from reference import auto as slow

@@ -5,17 +5,16 @@ import pytest
 
 import rankwright as rw
 from auto.examples import METRIC, judged, plan_of, rankers, shuffled
-from rankwright.auto import cached_fits
-from rankwright.auto import entries as fitting
 from rankwright.auto import fitting as module
+from rankwright.auto import portfolio as fitting
 from rankwright.auto.mixing import mix
 from rankwright.base.errors import InputError
 from rankwright.data.dataset import RankingData
 from rankwright.ensembling import pool as pool_module
-from rankwright.ensembling import time_limit as time_limit_module
-from rankwright.ensembling.weights import plausible_weights
+from rankwright.ensembling.mixtures import plausible_weights
 from rankwright.metrics.base import mean_over_queries
 from rankwright.models.model_file import encode
+from rankwright.training import concurrent_fits
 
 DATA = judged()
 N_FITS = 2 * 10 + 1  # of each member
@@ -170,7 +169,7 @@ def clock(monkeypatch):
         clock.now += next(clock.first, clock.seconds)
         return fit(*args, **options)
 
-    for one in (time_limit_module, pool_module, cached_fits, module):
+    for one in (concurrent_fits, pool_module, module):
         monkeypatch.setattr(one, "monotonic", clock)
     monkeypatch.setattr(fitting, "fitted_scorer", timed)
     return clock

@@ -11,7 +11,7 @@ import numpy as np
 from rankwright.analyses.extrapolation import Measured, extrapolate
 from rankwright.analyses.out_of_fold_fits import Fitting, Variant, first_train, fit_out_of_fold
 from rankwright.base.errors import InputError
-from rankwright.base.wording import counted, difference, interval
+from rankwright.base.wording import counted, difference, interval, plain
 from rankwright.crossval.folds import count_folds
 from rankwright.crossval.splits import SplitOptions
 from rankwright.data.splitting import sample_queries
@@ -20,9 +20,8 @@ from rankwright.metrics.catalogue import find_convention
 from rankwright.models.scorer import name_of
 from rankwright.rankers.catalogue import as_ranker
 from rankwright.reports.blocks import Column, Figure, Interval, Kind, Table
-from rankwright.reports.plain import plain
 from rankwright.reports.result import Result
-from rankwright.statistics.bootstrap import mean_with_interval
+from rankwright.statistics.intervals import mean_with_interval
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from rankwright.base.errors import InputError
-from rankwright.base.wording import counted
+from rankwright.base.wording import counted, plain
 from rankwright.evaluation.evaluate import evaluate, judged_documents, labels_of
 from rankwright.metrics.catalogue import as_metric
 from rankwright.reports.blocks import Column, Figure, Interval, Kind, Table
-from rankwright.reports.plain import plain
 from rankwright.reports.result import Result
-from rankwright.statistics.bootstrap import mean_with_interval
+from rankwright.statistics.intervals import mean_with_interval
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankwright.analyses.truncated_models import rounds_of, systems_with_rounds
-from rankwright.base.wording import counted
+from rankwright.base.wording import counted, plain
 from rankwright.evaluation.evaluate import checked_judged, evaluate
 from rankwright.metrics.base import mean_over_queries
 from rankwright.metrics.catalogue import as_metric
 from rankwright.reports.blocks import Column, Figure, Interval, Kind, Table
-from rankwright.reports.plain import plain
 from rankwright.reports.result import Result
-from rankwright.statistics.bootstrap import mean_with_interval
+from rankwright.statistics.intervals import mean_with_interval
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

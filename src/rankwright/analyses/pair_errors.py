@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from rankwright.base.errors import InputError
-from rankwright.base.wording import counted
+from rankwright.base.wording import counted, plain
 from rankwright.data.groups import QueryGroups, Ranking
 from rankwright.data.readers.trec import Run
 from rankwright.evaluation.evaluate import (
@@ -24,7 +24,6 @@ from rankwright.evaluation.evaluate import (
 )
 from rankwright.metrics.base import spell_number
 from rankwright.reports.blocks import Column, Figure, Interval, Kind, Table
-from rankwright.reports.plain import plain
 from rankwright.reports.result import Result
 
 if TYPE_CHECKING:

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rankwright.analyses.truncated_models import cuts_of
 from rankwright.base.errors import InputError
-from rankwright.base.wording import counted, nearest
+from rankwright.base.wording import counted, nearest, plain
 from rankwright.evaluation.evaluate import checked_judged, evaluate, named_systems
 from rankwright.evaluation.timing import microseconds_per_document, timing_sample
 from rankwright.metrics.catalogue import as_metric
+from rankwright.models.other_libraries import scores_by
 from rankwright.reports.blocks import Column, Figure, Interval, Kind, Table
-from rankwright.reports.plain import plain
 from rankwright.reports.result import Result
-from rankwright.statistics.bootstrap import mean_with_interval
+from rankwright.statistics.intervals import mean_with_interval
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -216,7 +217,8 @@ def speed_accuracy(
         named = {f"{name}, {number} rounds" if number else name: cut for number, cut in by_rounds.items()}
         report = evaluate(named, data, metrics=[asked], convention=convention, n_jobs=n_jobs)
         for (number, cut), values in zip(by_rounds.items(), report.values.values(), strict=True):
-            time = microseconds_per_document(cut, sample) if cost == "microseconds" else float("nan")
+            score = partial(scores_by, cut, n_threads=1)
+            time = microseconds_per_document(score, sample) if cost == "microseconds" else float("nan")
             n_trees = getattr(cut, "n_trees", 0)
             points.append(SpeedPoint(name, number, n_trees, time, mean_with_interval(values)))
     return SpeedAccuracy(str(asked), cost, tuple(points), len(data.groups))

@@ -14,7 +14,7 @@ import numpy as np
 
 from rankwright.auto.mixing import mix
 from rankwright.base.wording import counted, interval, metric_value, percent
-from rankwright.ensembling.weights import best_alone
+from rankwright.ensembling.mixtures import best_alone
 from rankwright.metrics.base import mean_over_queries
 from rankwright.reports.blocks import Cell, Column, Kind, Table
 from rankwright.reports.result import Result
@@ -26,8 +26,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rankwright.auto.entries import JudgedEntry
-    from rankwright.auto.mixing import Mix, Weigh
+    from rankwright.auto.mixing import JudgedEntry, Mix, Weigh
     from rankwright.auto.plan import FitPlan, HeldOut
     from rankwright.base.arrays import Doubles
     from rankwright.metrics.base import Metric

@@ -3,28 +3,98 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple, overload
 
 import numpy as np
 
 from rankwright.base.wording import counted, percent
-from rankwright.ensembling.mixtures import Mixture
-from rankwright.ensembling.weights import KEPT_WEIGHT, prune_weights, weighted_sum
+from rankwright.ensembling.mixtures import KEPT_WEIGHT, Mixture, prune_weights, weighted_sum, within_query
+from rankwright.ensembling.pool import Member
+from rankwright.metrics.base import mean_over_queries
 from rankwright.reports.blocks import Cell, Column, Kind, Table
 from rankwright.reports.result import Result
+from rankwright.training.monitor import middle_round
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from numpy.typing import NDArray
 
-    from rankwright.auto.entries import JudgedEntry
+    from rankwright.auto.plan import HeldOut
+    from rankwright.auto.portfolio import Entry
     from rankwright.base.arrays import Doubles
     from rankwright.models.scorer import Scorer
     from rankwright.reports.blocks import Block
 
     Weigh = Callable[[Doubles], Doubles]
+
+
+@dataclass(frozen=True, eq=False)
+class JudgedEntry:
+    """An entry after all its fits; the number of its rounds is not chosen yet.
+
+    Parameters
+    ----------
+    entry
+        The entry.
+    scorer
+        Fitted on all queries, with all rounds.
+    rounds
+        The numbers of rounds that it can be cut to; `(0,)` if it cannot be cut.
+    scores
+        For each of them, the scores of all judging documents, standardised within the query.
+    values
+        For each of them, the metric of every judgement.
+    held_out
+        The judgements.
+    seconds
+        Seconds of all its fits, each on one thread.
+    half_scores
+        As `scores`, of fits on half of the queries; empty if the plan has no halves.
+    """
+
+    entry: Entry
+    scorer: Scorer
+    rounds: tuple[int, ...]
+    scores: Sequence[Doubles]
+    values: Sequence[Doubles]
+    held_out: HeldOut
+    seconds: float
+    half_scores: Sequence[Doubles] = ()
+
+    @property
+    def name(self) -> str:
+        """The name of the entry."""
+        return self.entry.name
+
+    @cached_property
+    def curve(self) -> list[float]:
+        """The mean of the metric for each number of rounds."""
+        return [mean_over_queries(values) for values in self.values]
+
+    def best_index(self, judgements: NDArray[np.bool_] | None = None) -> int:
+        """Return the index in `rounds` of the number of rounds that these judgements choose."""
+        if len(self.rounds) == 1:
+            return 0
+        curve = [self.held_out.by_query(values, judgements) for values in self.values]
+        return max(0, middle_round([mean_over_queries(values) for values in curve], curve).best_round - 1)
+
+    def up_to(self, index: int) -> JudgedEntry:
+        """Return the entry without the numbers of rounds after this index."""
+        by_rounds = ("rounds", "scores", "values", "half_scores")
+        return replace(self, **{name: getattr(self, name)[: index + 1] for name in by_rounds})
+
+    def member(self, index: int) -> Member:
+        """Return the entry with the number of rounds at this index as a member of a mixture."""
+        scorer = within_query(self.cut(index))
+        return Member(name=self.name, scorer=scorer, scores=self.scores[index], value=self.curve[index])
+
+    def cut(self, index: int) -> Scorer:
+        """Return the scorer with the number of rounds at this index."""
+        n_rounds = self.rounds[index]
+        return self.scorer if not 0 < n_rounds < self.scorer.n_rounds else self.scorer.first(n_rounds)
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, Never, Self
 
 import numpy as np
 
-from rankwright.auto.cached_fits import CachedFits
-from rankwright.auto.entries import Entry
 from rankwright.auto.estimate import Estimate, estimate
-from rankwright.auto.fitting import Judging
+from rankwright.auto.fitting import CachedFits, Judging
 from rankwright.auto.frontier import Frontier, Prices
 from rankwright.auto.plan import FitPlan
 from rankwright.auto.portfolio import (
     INTERPRETABLE,
+    Entry,
     companion_entries,
     model_entries,
     named,
@@ -27,14 +26,14 @@ from rankwright.base.custom_code import identity
 from rankwright.base.errors import InputError
 from rankwright.base.errors import parameter as parameter_name
 from rankwright.base.fit_cache import FitCache
+from rankwright.base.wording import plain
 from rankwright.data.splitting import concat
-from rankwright.ensembling.weights import best_alone, plausible_weights
+from rankwright.ensembling.mixtures import best_alone, plausible_weights
 from rankwright.metrics.gain import NDCG
 from rankwright.rankers.catalogue import read_ranker
 from rankwright.rankers.parameters.checks import Duration, Flag, ListOf, OneOf, PathText, Real, Value
 from rankwright.rankers.parameters.declaration import MetricParameter, RandomParameters, Spelled, fitted, parameter
 from rankwright.rankers.ranker import Ranker
-from rankwright.reports.plain import plain
 from rankwright.training.training_set import TrainingSet
 
 if TYPE_CHECKING:
@@ -43,8 +42,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from rankwright.auto.entries import JudgedEntry
-    from rankwright.auto.mixing import FitProgress, Mix, Standings, Weigh
+    from rankwright.auto.mixing import FitProgress, JudgedEntry, Mix, Standings, Weigh
     from rankwright.data.dataset import RankingData
     from rankwright.ensembling.pool import Pool
     from rankwright.models.scorer import Scorer

@@ -18,17 +18,16 @@ from rankwright.auto.member_sections import (
     strengths_section,
 )
 from rankwright.auto.mixing import Standings, standings_of
-from rankwright.base.wording import UNKNOWN, counted, difference, metric_value, microseconds
+from rankwright.base.wording import UNKNOWN, counted, difference, metric_value, microseconds, plain
 from rankwright.reports.blocks import Column, Figure, Kind, Note, Section, Table, Text
-from rankwright.reports.plain import plain
 from rankwright.reports.result import Result
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from rankwright.auto.entries import JudgedEntry
     from rankwright.auto.estimate import Estimate
     from rankwright.auto.frontier import Frontier, Priced
+    from rankwright.auto.mixing import JudgedEntry
     from rankwright.auto.plan import FitPlan
     from rankwright.reports.charts.chart import Chart
 

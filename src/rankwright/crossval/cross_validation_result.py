@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rankwright.base.wording import counted, metric_value, seconds
+from rankwright.base.wording import counted, metric_value, plain, seconds
 from rankwright.evaluation.report import Report
 from rankwright.reports.blocks import Column, Figure, Kind, Note, Section, Table, Text
 from rankwright.reports.charts.bars import interval_chart
-from rankwright.reports.plain import plain
 from rankwright.reports.result import Result
 
 if TYPE_CHECKING:

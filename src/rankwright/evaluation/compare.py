@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 import numpy as np
 
 from rankwright.base.errors import InputError
-from rankwright.base.wording import counted, nearest
+from rankwright.base.wording import counted, nearest, plain
 from rankwright.evaluation.compared import (
     Compared,
     SliceComparison,
@@ -23,9 +23,8 @@ from rankwright.evaluation.evaluate import evaluate, judged_documents
 from rankwright.evaluation.slices import FEWEST_QUERIES, divided, query_columns
 from rankwright.metrics.catalogue import as_metric
 from rankwright.reports.blocks import Note, Section
-from rankwright.reports.plain import plain
 from rankwright.reports.result import Result
-from rankwright.statistics.bootstrap import checked_level, mean_intervals
+from rankwright.statistics.intervals import checked_level, mean_intervals
 from rankwright.statistics.paired_tests import TESTS, compare_pairs, corrected_together
 
 if TYPE_CHECKING:

@@ -6,10 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from rankwright.base.errors import InputError
-from rankwright.base.wording import metric_value
+from rankwright.base.wording import metric_value, plain
 from rankwright.metrics.catalogue import as_metric
 from rankwright.reports.blocks import Column, Figure, Interval, Kind, Note, Section, Table
-from rankwright.reports.plain import plain
 from rankwright.reports.result import Result
 
 if TYPE_CHECKING:

@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankwright.base.errors import InputError
-from rankwright.base.wording import counted, metric_value
+from rankwright.base.wording import counted, metric_value, plain
 from rankwright.data.query_filters import reasons_in_words
 from rankwright.metrics.base import mean_over_queries
 from rankwright.metrics.catalogue import as_metric
 from rankwright.reports.blocks import Cell, Column, Figure, Kind, Note, Section, Table
-from rankwright.reports.plain import plain
 from rankwright.reports.result import Result
 
 if TYPE_CHECKING:
@@ -79,7 +78,7 @@ class Report(Result):
 
     def interval(self, system: str, metric: MetricLike) -> tuple[float, float]:
         """Return the 95 % bootstrap confidence interval of the mean over queries."""
-        from rankwright.statistics.bootstrap import mean_interval
+        from rankwright.statistics.intervals import mean_interval
 
         return mean_interval(self.per_query(system, metric))
 

@@ -316,7 +316,7 @@ MODULES = {
     "logistic_calibration": "probability_calibrations",
     "network": "network",
     "polynomial": "regression_calibrations",
-    "query_features": "query_features",
+    "query_features": "nested_scorers",
     "radial_basis": "regression_calibrations",
     "rescaled": "regression_calibrations",
     "retrieval": "retrieval",

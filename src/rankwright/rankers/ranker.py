@@ -18,7 +18,7 @@ from rankwright.metrics.catalogue import as_metric
 from rankwright.metrics.gain import NDCG
 from rankwright.rankers.parameters.checks import Jobs, Value
 from rankwright.rankers.parameters.declaration import MetricParameter, Parameters, fitted, parameter
-from rankwright.rankers.shared.importances import Importances, by_name, feature_importances, sample_for_importances
+from rankwright.rankers.shared.importances import Importances, by_name, feature_importances
 from rankwright.rankers.sklearn.estimator import Estimator
 from rankwright.training.fit_task import (
     FitTask,
@@ -42,6 +42,9 @@ if TYPE_CHECKING:
     from rankwright.training.history import History, Round
 
 ROUNDING = 1e-9  # how far rounding may take a metric out of its range
+
+SAMPLE_DOCUMENTS = 2_000
+"""About how many training documents a fitted ranker keeps if its importances need documents."""
 
 
 class Ranker(Parameters, Estimator, ABC):
@@ -270,6 +273,13 @@ class Ranker(Parameters, Estimator, ABC):
             "rounds": history.best_round,
             **({} if task.start is None else {"start": task.start.name}),
         }
+
+
+def sample_for_importances(train: RankingData) -> RankingData:
+    """Return the documents on which importances of a model that is not all trees are computed."""
+    order = np.random.default_rng(0).permutation(len(train.groups))
+    n_queries = int(np.searchsorted(np.cumsum(train.groups.sizes[order]), SAMPLE_DOCUMENTS, side="right"))
+    return train.take_queries(order[: max(1, n_queries)])  # a copy, since the arrays of a fit are the caller's
 
 
 def _documents(X: Any) -> Any:

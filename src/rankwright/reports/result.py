@@ -12,6 +12,7 @@ from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 from rankwright.base.errors import InputError, MissingPackageError
+from rankwright.base.wording import plain
 from rankwright.reports.blocks import (
     Block,
     Cell,
@@ -25,7 +26,6 @@ from rankwright.reports.blocks import (
     spelled_fact,
     text_of,
 )
-from rankwright.reports.plain import plain
 
 if TYPE_CHECKING:
     import os

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankwright.base.errors import InputError
-from rankwright.statistics.bootstrap import BLOCK, SAMPLES, sign_flip_p_values
+from rankwright.statistics.intervals import BLOCK, SAMPLES, sign_flip_p_values
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

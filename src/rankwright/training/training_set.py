@@ -158,6 +158,11 @@ class QueryLabels(NamedTuple):
         """Whether each query has documents with different labels."""
         return self.groups.reduce(np.maximum, self.y) > self.groups.reduce(np.minimum, self.y)
 
+    @property
+    def pair_divisors(self) -> Doubles:
+        """The number of pairs with different labels of each query; 1 if there is none."""
+        return np.maximum(self.groups.count_pairs(self.y), 1.0)
+
 
 class TrainingSet:
     """Judged documents with everything that fits prepare from them: canonical order, bins, query features.

@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rankwright.base.wording import UNKNOWN, counted, interval, metric_value, percent, said_p_value
+from rankwright.base.wording import UNKNOWN, counted, interval, metric_value, percent, plain, said_p_value
 from rankwright.rankers.parameters.spelling import setting_text, spelled
 from rankwright.reports.blocks import Cell, Column, Facts, Figure, Figures, Kind, Note, Section, Table, Text
 from rankwright.reports.charts.bars import bar_chart, interval_chart
 from rankwright.reports.charts.points import Point, scatter_chart
-from rankwright.reports.plain import plain
 from rankwright.reports.result import Result
 from rankwright.statistics.intervals import LEVEL
 from rankwright.tuning.optuna_search import ALL_TRIALS

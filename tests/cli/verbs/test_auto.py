@@ -20,8 +20,8 @@ from rankwright.data import synthetic
 from rankwright.data.readers.fold_folders import read_fold
 from rankwright.data.readers.letor import read_letor, write_letor
 from rankwright.data.splitting import concat
-from rankwright.ensembling.time_limit import NoTimeError, TimeLimit
 from rankwright.models import load
+from rankwright.training.concurrent_fits import NoTimeError, TimeLimit
 
 START = "import sys; from rankwright.cli import main; main()"
 SIMPLE = ("--portfolio", "ranksvm,adarank", "--jobs", 1)

@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from rankwright.base.wording import metric_value
+from rankwright.base.wording import metric_value, plain
 from rankwright.reports.blocks import (
     Facts,
     Note,
@@ -22,7 +22,6 @@ from rankwright.reports.blocks import (
     shown_blocks,
     table_lines,
 )
-from rankwright.reports.plain import plain
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence

@@ -11,7 +11,7 @@ from rankwright.data.dataset import RankingData
 from rankwright.interop.loading import START_BYTES, is_foreign_model
 from rankwright.models.linear import LinearScorer
 from rankwright.models.model_file import MAGIC
-from rankwright.models.query_features import QueryFeatureScorer
+from rankwright.models.nested_scorers import QueryFeatureScorer
 from rankwright.models.trees import TreeEnsemble
 from rankwright.text.index.index import Index, analyser_facts, summary_of
 from rankwright.text.searcher import MAGIC as SEARCHER

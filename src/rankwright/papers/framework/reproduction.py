@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from rankwright.base.wording import plain
 from rankwright.papers.framework.rows import TITLES, counts, table_of
 from rankwright.reports.blocks import Figure, Section, Text
-from rankwright.reports.plain import plain
 from rankwright.reports.result import Result
 
 if TYPE_CHECKING:

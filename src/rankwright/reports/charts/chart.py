@@ -18,7 +18,7 @@ from xml.sax.saxutils import quoteattr
 
 from rankwright.base.errors import InputError, MissingPackageError
 from rankwright.base.files import write_whole
-from rankwright.reports.plain import plain
+from rankwright.base.wording import plain
 
 if TYPE_CHECKING:
     import os
