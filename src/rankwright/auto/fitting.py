@@ -7,10 +7,9 @@ from __future__ import annotations
 
 import warnings
 from collections import Counter
-from dataclasses import dataclass
 from functools import partial
 from time import monotonic
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -43,8 +42,6 @@ if TYPE_CHECKING:
     from rankwright.training.training_set import TrainingSet
 
     Watch = Callable[[FitProgress], None]
-
-Fit = TypeVar("Fit")
 
 PILOT_QUERIES = 20
 
@@ -87,10 +84,10 @@ class Judging:
         metric = str(self._metric)
         return History(tuple(self._rounds), n_rounds, self.pool.interrupted, True, reason, metric)
 
-    def run(self, entries: Sequence[Entry], fits: CachedFits, watch: Watch | None) -> None:
+    def run(self, entries: Sequence[Entry], cache: FitCache | None, watch: Watch | None) -> None:
         """Fit all entries; entries that fail are named in a warning, as are those that there was no time for."""
         weights = self._task.weights
-        candidates = [candidate_of(entry, self._plan, self._metric, weights, fits) for entry in entries]
+        candidates = [candidate_of(entry, self._plan, self._metric, weights, cache) for entry in entries]
         report = _Report(
             watch, {candidate.name: len(candidate.fits) for candidate in candidates}, self._time_limit
         )
@@ -209,43 +206,6 @@ class FinalFit(NamedTuple):
     seconds: float
 
 
-@dataclass(frozen=True, eq=False)
-class CachedFits:
-    """Wraps the fits of a plan; without a cache, fits stay as they are."""
-
-    plan: FitPlan
-    cache: FitCache | None = None
-
-    def scores(
-        self, entry: Entry, part: int, fit: Callable[[int, OnRound], EntryScores]
-    ) -> Callable[[int, OnRound], EntryScores]:
-        """Return the fit on a part."""
-        read = partial(_read_scores, {1, len(entry.rounds) or 1}, len(self.plan.all_parts[part].judges))
-        return self._cached(entry, f"part-{part + 1}.npz", fit, Encoding(read, _write_scores))
-
-    def scorer(self, entry: Entry, fit: Callable[[int, OnRound], FinalFit]) -> Callable[[int, OnRound], FinalFit]:
-        """Return the fit on all queries."""
-        return self._cached(entry, "all.rw", fit, Encoding(partial(_read_scorer, self.plan), _write_scorer))
-
-    def _cached(
-        self, entry: Entry, file: str, fit: Callable[[int, OnRound], Fit], encoding: Encoding[Fit]
-    ) -> Callable[[int, OnRound], Fit]:
-        if self.cache is None:
-            return fit
-        cache = self.cache
-        settings = entry.ranker, entry.seeds
-        path = cache.path(entry.name, settings=identity(settings, repr(settings))) / file
-
-        def read_or_fit(n_threads: int, on_round: OnRound) -> Fit:
-            result = cache.read(path, encoding)
-            if result is None:
-                result = fit(n_threads, on_round)
-                cache.try_to_write(result, path, encoding)
-            return result
-
-        return read_or_fit
-
-
 def _read_scores(n_rows: Container[int], n_documents: int, path: Path) -> EntryScores:
     arrays = read_arrays(path)
     scores, seconds = arrays["scores"], float(arrays["seconds"])
@@ -273,29 +233,39 @@ def _write_scorer(result: FinalFit, path: Path) -> None:
 
 
 def candidate_of(
-    entry: Entry, plan: FitPlan, metric: Metric, weights: Doubles | None, cache: CachedFits
+    entry: Entry, plan: FitPlan, metric: Metric, weights: Doubles | None = None, cache: FitCache | None = None
 ) -> Candidate[JudgedEntry]:
-    """Return the candidate that fits an entry on every part and on the whole data."""
+    """Return the candidate that fits an entry on every part and on the whole data; the fits may be cached."""
 
-    def on_part(part: PlanPart) -> Callable[[int, OnRound], EntryScores]:
-        def fit(n_threads: int, on_round: OnRound) -> EntryScores:
-            started = monotonic()
-            own = None if weights is None else weights[part.rows]
-            scorer = entry.fitted(part.train, n_threads, on_round, own)
-            return EntryScores(_staged(entry, scorer, part.judges, n_threads), monotonic() - started)
-
-        return fit
+    def on_part(part: PlanPart, n_threads: int, on_round: OnRound) -> EntryScores:
+        started = monotonic()
+        own = None if weights is None else weights[part.rows]
+        scorer = entry.fitted(part.train, n_threads, on_round, own)
+        return EntryScores(_staged(entry, scorer, part.judges, n_threads), monotonic() - started)
 
     def on_all(n_threads: int, on_round: OnRound) -> FinalFit:
         started = monotonic()
-        scorer = entry.fitted(plan.whole, n_threads, on_round, weights)
-        return FinalFit(scorer, monotonic() - started)
+        return FinalFit(entry.fitted(plan.whole, n_threads, on_round, weights), monotonic() - started)
 
     def members(results: Sequence[Any]) -> list[JudgedEntry]:
         return [_judged(entry, results[:-1], results[-1], plan, metric)]
 
-    fits = [cache.scores(entry, number, on_part(part)) for number, part in enumerate(plan.all_parts)]
-    return Candidate(entry.name, [*fits, cache.scorer(entry, on_all)], members, cost=entry.cost)
+    n_rows = {1, len(entry.rounds) or 1}
+    fits: list[tuple[str, Callable[[int, OnRound], Any], Encoding[Any]]] = [
+        (
+            f"part-{number}.npz",
+            partial(on_part, part),
+            Encoding(partial(_read_scores, n_rows, len(part.judges)), _write_scores),
+        )
+        for number, part in enumerate(plan.all_parts, start=1)
+    ]
+    fits.append(("all.rw", on_all, Encoding(partial(_read_scorer, plan), _write_scorer)))
+    if cache is None:
+        return Candidate(entry.name, [fit for _, fit, _ in fits], members, cost=entry.cost)
+    settings = entry.ranker, entry.seeds
+    folder = cache.path(entry.name, settings=identity(settings, repr(settings)))
+    cached = [partial(cache.read_or_make, folder / file, encoding, fit) for file, fit, encoding in fits]
+    return Candidate(entry.name, cached, members, cost=entry.cost)
 
 
 def _staged(entry: Entry, scorer: Scorer, judges: TrainingSet, n_threads: int) -> Doubles:

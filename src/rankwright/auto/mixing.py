@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, NamedTuple, overload
 import numpy as np
 
 from rankwright.base.wording import counted, percent
-from rankwright.ensembling.mixtures import KEPT_WEIGHT, Mixture, prune_weights, weighted_sum, within_query
-from rankwright.ensembling.pool import Member
+from rankwright.ensembling.mixtures import KEPT_WEIGHT, prune_weights, weighted_sum, within_query
 from rankwright.metrics.base import mean_over_queries
+from rankwright.models.combination import Combination, share_columns
 from rankwright.reports.blocks import Cell, Column, Kind, Table
 from rankwright.reports.result import Result
 from rankwright.training.monitor import middle_round
@@ -86,11 +86,6 @@ class JudgedEntry:
         by_rounds = ("rounds", "scores", "values", "half_scores")
         return replace(self, **{name: getattr(self, name)[: index + 1] for name in by_rounds})
 
-    def member(self, index: int) -> Member:
-        """Return the entry with the number of rounds at this index as a member of a mixture."""
-        scorer = within_query(self.cut(index))
-        return Member(name=self.name, scorer=scorer, scores=self.scores[index], value=self.curve[index])
-
     def cut(self, index: int) -> Scorer:
         """Return the scorer with the number of rounds at this index."""
         n_rounds = self.rounds[index]
@@ -135,8 +130,8 @@ class Mix:
         """Return the entries that have a weight as one scorer; a single one stays as it is."""
         if len(self.kept) == 1:
             return self.entries[self.kept[0]].cut(self.round_indices[self.kept[0]])
-        members = [self.entries[index].member(self.round_indices[index]) for index in self.kept]
-        return Mixture(members, self.weights[self.kept]).scorer()
+        scorers = [within_query(self.entries[index].cut(self.round_indices[index])) for index in self.kept]
+        return share_columns(Combination(tuple(scorers), self.weights[self.kept]))
 
 
 def mix(entries: Sequence[JudgedEntry], weigh: Weigh, judgements: NDArray[np.bool_] | None = None) -> Mix:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Never, Self
 import numpy as np
 
 from rankwright.auto.estimate import Estimate, estimate
-from rankwright.auto.fitting import CachedFits, Judging
+from rankwright.auto.fitting import Judging
 from rankwright.auto.frontier import Frontier, Prices
 from rankwright.auto.plan import FitPlan
 from rankwright.auto.portfolio import (
@@ -188,7 +188,7 @@ class AutoRanker(RandomParameters, Ranker):
         plan.held_out.values(self.metric, np.zeros(plan.held_out.labels.groups.n_rows), task.n_threads)
         judging = Judging(plan, self.metric, task, self.time_limit, self._weigh)
         cache = None if self.work is None else FitCache(self.work, self._dependencies(plan, task))
-        judging.run(self._entries(plan), CachedFits(plan, cache), self._watch)
+        judging.run(self._entries(plan), cache, self._watch)
         self.run_ = self._mixed(judging.pool, plan, task.n_threads)
         self.standings_, self.estimate_ = self.run_.standings, self.run_.estimate
         return self.run_.kept.mix.scorer(), judging.history

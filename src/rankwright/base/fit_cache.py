@@ -77,8 +77,12 @@ class FitCache:
         _make(path.parent)
         encoding.write(fit, path)
 
-    def try_to_write(self, fit: Fit, path: Path, encoding: Encoding[Fit]) -> None:
-        """Keep a fit; the first one that cannot be kept gives a warning."""
+    def read_or_make(self, path: Path, encoding: Encoding[Fit], make: Callable[..., Fit], *arguments: Any) -> Fit:
+        """Return a fit that is kept, or make it and keep it; the first one that cannot be kept gives a warning."""
+        fit = self.read(path, encoding)
+        if fit is not None:
+            return fit
+        fit = make(*arguments)
         try:
             self.write(fit, path, encoding)
         except InputError as error:
@@ -87,8 +91,9 @@ class FitCache:
                 warnings.warn(
                     f"The work folder {self.folder} cannot keep every fit, so that a later run may have to repeat "
                     f"some; the model is the same: {error}",
-                    stacklevel=3,
+                    stacklevel=2,
                 )
+        return fit
 
 
 def read_arrays(path: Path) -> dict[str, NDArray[Any]]:
