@@ -17,7 +17,9 @@ def test_crossval_page(tmp_path, repeats):
     )
     write_crossval_page(result, tmp_path / "page.html", data=small_data(), reproduce="rankwright crossval ranksvm")
     read = read_page(tmp_path / "page.html")
-    assert result.summary.startswith(f"RankSVM has {result.mean('ndcg@10'):.4f} ndcg@10 (standard error ")
+    assert result.summary.startswith(
+        f"RankSVM has a mean ndcg@10 of {result.mean('ndcg@10'):.4f} (standard error "
+    )
     assert result.summary.endswith("3 folds, 2 times." if repeats == 2 else "24 test queries of 3 folds.")
     for expected in ("tuned out of fold", "rankwright crossval ranksvm", "For a model of all queries: C ="):
         assert expected in read.text

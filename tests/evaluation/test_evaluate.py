@@ -169,9 +169,7 @@ def test_queries_with_few_relevant_documents_may_be_left_out():
     assert found.query_facts["relevant"].tolist() == [2, 2]
     assert found.dropped == {"fewer than 2 relevant documents": 3}
     assert found.to_dict()["dropped_queries"] == found.dropped
-    assert found.footnote() == (
-        "2 queries, 0 of them empty; dropped: 3 queries with fewer than 2 relevant documents; convention standard"
-    )
+    assert found.footnote() == ("2 queries; dropped: 3 queries with fewer than 2 relevant documents")
     both = evaluate({"one": scores}, data, metrics="map", min_relevant=2, drop_one_label=True)
     assert (both.queries, both.dropped) == (
         ("d",),

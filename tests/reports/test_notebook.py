@@ -30,7 +30,7 @@ def history(*values):
 
 
 DRAWN = {
-    "history": lambda: history(0.5, 0.6),
+    "history": lambda: history(0.5, 0.6, 0.7),
     "curve": lambda: MetricCurve(np.array([0.0, 0.5, 1.0]), np.array([0.3, 0.4])),
     "importances": lambda: by_name(np.array([0.25, 0.75]), ["a.b", HOSTILE]),
     "permutation importance": lambda: rw.permutation_importance(
@@ -42,7 +42,7 @@ DRAWN = {
     ),
     "rounds": lambda: rw.evaluate_rounds(rw.LambdaMART(rounds=2).fit(small_data()), small_data(), [1]),
     "report": lambda: small_report(**{HOSTILE: [1.0, 0.5, 0.75], "other": [0.25, 0.5, 0.25]}),
-    "ranker": lambda: rw.AdaRank(rounds=2).fit(small_data()),
+    "ranker": lambda: rw.LambdaMART(rounds=3).fit(small_data()),
 }
 CARDS = {
     "scorer": lambda: FeatureScorer(0, n_features=1, missing=0.0, feature_names=[HOSTILE], about={"a": HOSTILE}),

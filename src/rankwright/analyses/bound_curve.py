@@ -50,8 +50,8 @@ class BoundCurve(Result):
     def summary(self) -> str:
         """In how many rounds the bound improves, which the theorem promises."""
         change = np.diff(self.bounds, prepend=0.0) if self.side == "lower" else -np.diff(self.bounds, prepend=1.0)
-        tighter = f"the bound improves in {int((change > 0).sum()):,} of {counted(len(self.values), 'round')}"
-        return f"{self.measure} of {self.ranker} on its training queries; {tighter}."
+        rounds = f"{int((change > 0).sum()):,} of {counted(len(self.values), 'round')}"
+        return f"The {self.side} bound of the {self.measure} of {self.ranker} in training improves in {rounds}."
 
     def blocks(self) -> list[Block]:
         """Return about ten rounds, the first and the last among them, and the curves of all."""

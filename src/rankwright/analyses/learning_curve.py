@@ -11,7 +11,7 @@ import numpy as np
 from rankwright.analyses.extrapolation import Measured, extrapolate
 from rankwright.analyses.out_of_fold_fits import Fitting, Variant, first_train, fit_out_of_fold
 from rankwright.base.errors import InputError
-from rankwright.base.wording import counted, difference, interval
+from rankwright.base.wording import counted, difference, interval, metric_value
 from rankwright.crossval.folds import count_folds
 from rankwright.crossval.splits import SplitOptions
 from rankwright.data.splitting import sample_queries
@@ -80,13 +80,13 @@ class LearningCurve(Result):
     @property
     def summary(self) -> str:
         """What twice the queries would change."""
-        change = (
-            f"{difference(self.gain.value)}, 95 % interval {interval(self.gain.low, self.gain.high, signed=True)}"
-        )
+        limits = f"95 % interval {interval(self.gain.low, self.gain.high, signed=True)}"
+        raised = f"raise the {self.metric} of {self.ranker}"
         if self.gain.low > 0:
-            return f"If the curve goes on, twice the queries would raise {self.metric} of {self.ranker}: {change}."
-        doubt = "These queries cannot tell whether twice as many would raise"
-        return f"{doubt} {self.metric} of {self.ranker}: {change}."
+            amount = metric_value(self.gain.value)
+            return f"If the curve goes on, twice the queries would {raised} by {amount} ({limits})."
+        change = f"the curve says {difference(self.gain.value)} ({limits})"
+        return f"These queries cannot tell whether twice as many would {raised}: {change}."
 
     def blocks(self) -> list[Block]:
         """Return one row per measured size and the two estimates by the curve, and the curve."""

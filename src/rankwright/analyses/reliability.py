@@ -39,7 +39,7 @@ class Reliability(Result):
     --------
     >>> curve = rw.reliability([0.1, 0.1, 0.7, 0.8], [0, 0, 1, 0], n_bins=2)
     >>> curve.summary
-    'Expected calibration error 0.1750 over 4 probabilities.'
+    'The expected calibration error over 4 probabilities is 0.1750.'
     >>> curve.to_dict()
     {'predicted': [0.1, 0.75], 'observed': [0.0, 0.5], 'counts': [2, 2]}
     """
@@ -62,7 +62,7 @@ class Reliability(Result):
     def summary(self) -> str:
         """The expected calibration error."""
         events = counted(int(self.counts.sum()), "probability")
-        return f"Expected calibration error {metric_value(self.error)} over {events}."
+        return f"The expected calibration error over {events} is {metric_value(self.error)}."
 
     def blocks(self) -> list[Block]:
         """Return one row per bin, and the reliability diagram."""
@@ -95,7 +95,7 @@ def reliability(probabilities: ArrayLike, outcomes: ArrayLike, *, n_bins: int = 
     --------
     >>> predicted, clicked = [0.1, 0.2, 0.3, 0.6, 0.8, 0.9], [0, 0, 1, 1, 1, 1]
     >>> print(rw.reliability(predicted, clicked, n_bins=2))
-    Expected calibration error 0.1833 over 6 probabilities.
+    The expected calibration error over 6 probabilities is 0.1833.
     predicted  observed  events
        0.2000    0.3333       3
        0.7667    1.0000       3

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rankwright.analyses.truncated_models import cuts_of
 from rankwright.base.errors import InputError
-from rankwright.base.wording import counted, nearest
+from rankwright.base.wording import counted, metric_value, microseconds, nearest
 from rankwright.evaluation.evaluate import checked_judged, evaluate, named_systems
 from rankwright.evaluation.timing import microseconds_per_document, timing_sample
 from rankwright.metrics.catalogue import as_metric
-from rankwright.reports.blocks import Column, Figure, Interval, Kind, Table
+from rankwright.reports.blocks import Column, Figure, Interval, Kind, Note, Table
 from rankwright.reports.plain import plain
 from rankwright.reports.result import Result
 from rankwright.statistics.bootstrap import mean_with_interval
@@ -104,11 +104,13 @@ class SpeedAccuracy(Result):
 
     @property
     def summary(self) -> str:
-        """What was measured."""
-        return (
-            f"{self.metric} of {counted(self.n_queries, 'query')} against {LABELS[self.cost]}; "
-            "* better than everything cheaper."
-        )
+        """The best point, and what it costs."""
+        best, metric = self.frontier[-1], self.metric
+        cut = f" with {counted(best.rounds, 'round')}" if best.rounds else ""
+        timed = f"{microseconds(best.microseconds)} per document on one thread"
+        cost = timed if self.cost == "microseconds" else counted(best.trees, "tree")
+        value = metric_value(best.value.value)
+        return f"{best.system}{cut} has the highest mean {metric}, {value}, for {cost}."
 
     def blocks(self) -> list[Block]:
         """Return one row per point, with a star on the frontier, and the curves."""
@@ -133,7 +135,8 @@ class SpeedAccuracy(Result):
             )
             for point in self.points
         ]
-        return [Table(columns, rows), Figure(self.chart)]
+        about = Note(f"Means over {counted(self.n_queries, 'query')}; * better than everything cheaper.")
+        return [Table(columns, rows), about, Figure(self.chart)]
 
     def to_dict(self) -> dict[str, Any]:
         """Return the points as JSON values."""

@@ -55,14 +55,14 @@ class Estimate(Result):
         unknown = np.isnan(self.interval[0])
         limits = f"{percent(LEVEL)} interval {interval(*self.interval)}, from {counted(self.queries, 'query')}"
         about = "too few queries for an interval" if unknown else limits
-        return f"{self.metric} of {metric_value(self.value)} is expected on new queries ({about})."
+        return f"On new queries, expect a mean {self.metric} of {metric_value(self.value)} ({about})."
 
     def blocks(self) -> list[Block]:
         """Return the expected value beside those of simpler choices."""
         rivals = {"best single member": self.best_member, "best single feature": self.best_feature}
         rows: list[tuple[Any, ...]] = [("this model", self.value, None, None)]
         rows += [
-            (Cell(kind, note=rival.name), rival.value, rival.ahead, rival.p_value)
+            (Cell(kind, note=rival.name), rival.value, _lead(rival), rival.p_value)
             for kind, rival in rivals.items()
             if rival is not None
         ]
@@ -73,6 +73,14 @@ class Estimate(Result):
             Column("p", Kind.P_VALUE),
         ]
         return [Table(columns, rows, "The expected value on new queries, and that of simpler choices.")]
+
+
+def _lead(rival: Rival) -> Cell:
+    """Return how far the model is ahead, in blue, or behind, in orange; pale if that may be chance."""
+    strength = 0.5 if rival.p_value < 1 - LEVEL else 0.15
+    if not rival.ahead < 0:
+        return Cell(rival.ahead, shade=strength if rival.ahead > 0 else 0.0)
+    return Cell(rival.ahead, note="behind", shade=-strength)
 
 
 class _Expected(NamedTuple):

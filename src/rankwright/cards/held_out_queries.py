@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from rankwright.base.wording import counted, metric_value
+from rankwright.base.wording import metric_value
 from rankwright.cards.data_sheet import DataSheet
 from rankwright.cards.feature_card import FeatureCard
 from rankwright.cards.model_card import ModelCard
 from rankwright.cards.query_card import QueryCard
+from rankwright.evaluation.compared import better_and_worse
 from rankwright.evaluation.evaluate import evaluate
 from rankwright.reports.blocks import Figure, Note, Section, Text
 from rankwright.reports.result import Result
@@ -71,10 +72,8 @@ class HeldOutQueries(Result):
         system, other, *_ = self.report.systems
         metric = self.report.metrics[0]
         pair = self.report.compare(system, other, metric)
-        counts = f"better on {counted(pair.better, 'query')} and worse on {pair.worse:,}"
-        caption = f"{system} is {counts} than {other}. Click a bar to open its query."
         chart = partial(self.report.difference_chart, system, other, metric)
-        figure = Figure(chart, caption, compares=(system, other))
+        figure = Figure(chart, better_and_worse(pair, system, other), compares=(system, other))
         yield Section("Query by query", [Text(self.summary), figure, Note(self.note)])
         yield from self.card.sections
 

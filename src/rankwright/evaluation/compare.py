@@ -68,7 +68,7 @@ class SystemComparison(Result):
     >>> judged = rw.synthetic.gaussian_queries(20, spread=(0.2, 1.3))
     >>> compared = rw.compare({"new": judged.X[:, 0], "old": judged.X[:, 1]}, judged, metrics="map")
     >>> compared.summary
-    'new beats old by 0.1310 map, p < 0.001; 0 queries are worse.'
+    'new beats old by 0.1310 map (p < 0.001).'
     >>> pair = compared.pair("new", "old")
     >>> pair.better, pair.equal, pair.worse, pair.corrected["t"] < 0.001
     (20, 0, 0, True)
@@ -255,7 +255,7 @@ def compare(
     >>> first, second = judged.X.T
     >>> systems = {"old": second, "sum": first + second, "first": first}
     >>> rw.compare(systems, judged, metrics="map", baseline="old")
-    <SystemComparison: first beats old by 0.1310 map, p < 0.001 (Holm); ...>
+    <SystemComparison: first beats the baseline (old) by 0.1310 map (p < 0.001), ...>
     """
     _refuse_values(data)
     judged = judged_documents(data)

@@ -37,7 +37,7 @@ def test_auto(run, fold, tmp_path):
     assert code == 0
     lines = out.splitlines()
     assert re.fullmatch(
-        r"ndcg@10 of 0\.\d{4} is expected on new queries \(95 % interval 0\.\d{4} to [01]\.\d{4}, "
+        r"On new queries, expect a mean ndcg@10 of 0\.\d{4} \(95 % interval 0\.\d{4} to [01]\.\d{4}, "
         r"from 12 queries\)\.",
         lines[0],
     )

@@ -124,4 +124,4 @@ def groups_by_pairs(results: Measurements, model: str, starts: Sequence[int]) ->
 
 def _group_name(start: float, end: float) -> str:
     low, high = (f"{limit / 1000:g}k" if limit >= 1000 else f"{limit:g}" for limit in (start, end))
-    return f"{low} and more" if end == np.inf else f"{low}-{high}"
+    return f"{low}+" if end == np.inf else f"{low}-{high}"

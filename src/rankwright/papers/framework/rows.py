@@ -144,7 +144,7 @@ def table_of(rows: Sequence[Row], titles: Sequence[str] = TITLES, caption: str =
             "data": row.data,
             "what": row.what,
             "published": row.published,
-            "ours": row.ours,
+            "ours": row.ours if "interval" in titles else Cell(row.ours, row.interval),
             "interval": row.interval,
             "p": row.p_value,
             "state": Cell(row.state, shade=SHADES.get(row.state, 0.0)),

@@ -147,7 +147,7 @@ def grouped_bar_chart(
     drawn = base.encode(
         **positions,
         y=alt.Y("value:Q", axis=alt.Axis(title=None, tickCount=6)),
-        color=colour(named, legend=True, field="system"),
+        color=colour(named, legend=len(named) > 1, field="system"),
         tooltip=["group:N", "system:N", alt.Tooltip("value:Q", format=".4~g")],
     )
     notes = (

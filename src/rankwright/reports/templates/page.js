@@ -16,7 +16,7 @@
   const darkScheme = matchMedia("(prefers-color-scheme: dark)");
   const drawn = [];
 
-  const LETTER = 6.5; // mean width of a letter of titles, in pixels
+  const LETTER = 7; // mean width of a letter of titles, in pixels
 
   /** Return a title in lines of at most so many pixels; words are not divided. */
   function wrapped(title, width) {
@@ -70,8 +70,11 @@
     }
   }
 
+  const figureOf = (number) => byId(`chart-${number}`).closest("figure");
+
+  /** Draw the charts that are shown; a hidden one has no width, and is drawn when it is chosen. */
   function drawAll(theme) {
-    return Promise.all(data.charts.map((_, number) => draw(number, theme)));
+    return Promise.all(data.charts.map((_, number) => (figureOf(number).hidden ? null : draw(number, theme))));
   }
 
   function currentTheme() {
@@ -85,6 +88,14 @@
         ? URL.createObjectURL(new Blob([await view.toSVG()], { type: "image/svg+xml" }))
         : await view.toImageURL("png", 2);
     make("a", { href: url, download: `chart-${number + 1}.${format}` }).click();
+  }
+
+  for (const choice of document.querySelectorAll(".choice")) {
+    choice.addEventListener("change", () => {
+      const figures = [...choice.closest(".choices").querySelectorAll("figure")];
+      figures.forEach((figure, place) => (figure.hidden = place !== choice.selectedIndex));
+      drawAll(currentTheme());
+    });
   }
 
   for (const button of document.querySelectorAll(".save button")) {
