@@ -117,16 +117,11 @@ class MetricByPairs(Result):
         """Return a bar per group and system, with the number of queries of each group."""
         from rankwright.reports.charts.bars import grouped_bar_chart
 
-        by_name = {f"{group.name} ({counted(group.n_queries, 'query')})": group.means for group in self.groups}
         return grouped_bar_chart(
-            {name: {system: mean.value for system, mean in means.items()} for name, means in by_name.items()},
+            {f"{group.name} ({counted(group.n_queries, 'query')})": group.means for group in self.groups},
             self.metric,
             x_label="pairs of documents with different labels",
             description=f"{self.metric} of {', '.join(self.systems)} by the queries' number of document pairs.",
-            intervals={
-                name: {system: (mean.low, mean.high) for system, mean in means.items()}
-                for name, means in by_name.items()
-            },
         )
 
 

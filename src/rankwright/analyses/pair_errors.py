@@ -112,16 +112,11 @@ class PairErrors(Result):
         """Return a bar per pair of labels and system."""
         from rankwright.reports.charts.bars import grouped_bar_chart
 
-        estimates = {pair: {system: self.rates[system, pair] for system in self.systems} for pair in self.pairs}
         return grouped_bar_chart(
-            {pair: {system: rate.value for system, rate in row.items()} for pair, row in estimates.items()},
+            {pair: {system: self.rates[system, pair] for system in self.systems} for pair in self.pairs},
             "misordered pairs",
             x_label="labels: the first should rank higher",
             description=f"Fraction of misordered pairs by pair of labels, of {', '.join(self.systems)}.",
-            intervals={
-                pair: {system: (rate.low, rate.high) for system, rate in row.items()}
-                for pair, row in estimates.items()
-            },
         )
 
 

@@ -169,13 +169,13 @@ class SystemComparison(Result):
         parts = {part.name: part.compared for part in slicing.slices}
         described = f"Mean {metric} of {', '.join(systems)} on {counted(len(parts), 'slice')} of the queries"
         return grouped_bar_chart(
-            {part: {system: compared.mean(system) for system in systems} for part, compared in parts.items()},
+            {
+                part: {system: (compared.mean(system), *compared.interval(system)) for system in systems}
+                for part, compared in parts.items()
+            },
             metric,
             description=f"{described}, by {slicing.meaning}.",
             x_label=slicing.meaning,
-            intervals={
-                part: {system: compared.interval(system) for system in systems} for part, compared in parts.items()
-            },
         )
 
     def to_dict(self) -> dict[str, Any]:

@@ -166,22 +166,10 @@ class History(Result):
         That is the fraction of misordered pairs, bounded from above, or the metric, bounded from below. The bound
         is drawn where it is non-trivial.
         """
-        from rankwright.reports.charts.lines import line_chart
-
         if not self.has_bound:
             raise InputError("These rounds have no bound, or the bounded quantity was not measured.")
         name, values = self._bounded
-        above, bound = name == MISORDERED, self.curve("bound")
-        kind = "upper bound" if above else "lower bound"
-        drawn = np.flatnonzero(useful_bounds(values, bound, upper=above)).tolist()
-        curves = {name: _by_round(values)}
-        if drawn:
-            curves[kind] = [(index + 1, float(bound[index])) for index in drawn]
-            of_bound = f"its {kind}, {metric_value(bound[drawn[-1]])} in round {drawn[-1] + 1:,}"
-        else:
-            of_bound = f"a {kind} that is trivial in every round and is not drawn"
-        description = f"The {name} by round, {metric_value(values[-1])} in the end, and {of_bound}."
-        return line_chart(curves, "round", name, description=description, dashed=[kind] if drawn else [])
+        return bound_chart(name, values, self.curve("bound"), upper=name == MISORDERED)
 
     @property
     def _bounded(self) -> tuple[str, Doubles]:
@@ -198,6 +186,22 @@ def useful_bounds(values: Doubles, bounds: Doubles, *, upper: bool) -> NDArray[n
     if upper:
         return np.asarray(bounds < 1.0)
     return np.asarray(bounds > (-1.0 if (values < 0).any() else 0.0))
+
+
+def bound_chart(name: str, values: Doubles, bounds: Doubles, *, upper: bool) -> Chart:
+    """Return a quantity by round, and its upper or lower bound as a dashed line where it is non-trivial."""
+    from rankwright.reports.charts.lines import line_chart
+
+    kind = "upper bound" if upper else "lower bound"
+    drawn = np.flatnonzero(useful_bounds(values, bounds, upper=upper)).tolist()
+    curves = {name: _by_round(values)}
+    if drawn:
+        curves[kind] = [(index + 1, float(bounds[index])) for index in drawn]
+        of_bound = f"its {kind}, {metric_value(bounds[drawn[-1]])} in round {drawn[-1] + 1:,}"
+    else:
+        of_bound = f"a {kind} that is trivial in every round and is not drawn"
+    description = f"The {name} by round, {metric_value(values[-1])} in the end, and {of_bound}."
+    return line_chart(curves, "round", name, description=description, dashed=[kind] if drawn else [])
 
 
 def _by_round(curve: Doubles) -> Sequence[tuple[float, float]]:

@@ -96,12 +96,11 @@ def row_names(names: Sequence[str]) -> Any:
 
 
 def grouped_bar_chart(
-    table: Mapping[str, Mapping[str, float]],
+    table: Mapping[str, Mapping[str, float | tuple[float, float, float]]],
     y_label: str,
     *,
     description: str,
     x_label: str | None = None,
-    intervals: Mapping[str, Mapping[str, tuple[float, float]]] | None = None,
     width: int = WIDTH,
     height: int = HEIGHT,
 ) -> Chart:
@@ -110,16 +109,15 @@ def grouped_bar_chart(
     Parameters
     ----------
     table
-        For each group the value of each system; a system may be missing in some groups. At most the first thirty
-        groups and the first eight systems are drawn.
+        For each group the value of each system, or the value with the low and the high end of its interval, which
+        is a line over the bar. A system may be missing in some groups. At most the first thirty groups and the
+        first eight systems are drawn.
     y_label
         What the values are.
     description
         The alternative text.
     x_label
         What the groups are.
-    intervals
-        For some groups and systems, the low and the high end of the interval of the value, a line over the bar.
 
     Examples
     --------
@@ -130,7 +128,7 @@ def grouped_bar_chart(
     systems = list(dict.fromkeys(shown(system) for row in table.values() for system in row))
     named, groups = systems[:MOST_SERIES], list(table)[:MOST_GROUPS]
     given: list[Record] = [
-        {"group": shown(group), "system": shown(system), "value": float(value)} | _ends(intervals, group, system)
+        {"group": shown(group), "system": shown(system)} | _with_ends(value)
         for group in groups
         for system, value in table[group].items()
         if shown(system) in named
@@ -170,12 +168,10 @@ def _over_bars(positions: dict[str, Any]) -> Any:
     )
 
 
-def _ends(
-    intervals: Mapping[str, Mapping[str, tuple[float, float]]] | None, group: str, system: str
-) -> dict[str, float]:
-    """Return the ends of the interval of a value, if it has one that can be drawn."""
-    low, high = (intervals or {}).get(group, {}).get(system, (math.nan, math.nan))
-    return {"low": float(low), "high": float(high)} if drawable(low, high) else {}
+def _with_ends(value: float | tuple[float, float, float]) -> dict[str, float]:
+    """Return a value, with the ends of its interval if it has one that can be drawn."""
+    height, low, high = value if isinstance(value, tuple) else (value, math.nan, math.nan)
+    return {"value": float(height)} | ({"low": float(low), "high": float(high)} if drawable(low, high) else {})
 
 
 def difference_chart(
