@@ -197,6 +197,7 @@ def test_lists_have_labels_ids_scores_moves_and_features(opened, report_page):
 def test_a_click_on_a_bar_opens_its_query(opened, report_page):
     page = opened(report_page)
     page.locator("#swap").click()
+    page.locator(".choice").select_option(index=1)
     bars = page.locator(".compares").nth(1).locator("svg .mark-rect.role-mark path")
     bars.last.click(force=True)
     query, left, right = shown(page)

@@ -24,8 +24,10 @@ from rankwright.reports.blocks import (
     Figures,
     Interval,
     Kind,
+    Note,
     Section,
     Table,
+    Text,
     spelled_cell,
     spelled_fact,
 )
@@ -95,7 +97,7 @@ def sections_html(sections: Sequence[Section], *, title: str, summary: str) -> s
 
 
 def _unbroken(sentence: str) -> str:
-    """Return a headline whose lines do not end within "95 %", "p = 0.012" or "0.4480 to 0.4567"."""
+    """Return a text whose lines do not end within "95 %", "p = 0.012" or "0.4480 to 0.4567"."""
     return re.sub(r" (?=%|[=<] )|(?<= [=<]) |(?<=\d) (?=to [+-]?\d)|(?<=\d to) ", NO_BREAK, sentence)
 
 
@@ -138,6 +140,8 @@ class _Page:
                 return kind | self._figure(block)
             case Figures():
                 return kind | vars(block) | {"figures": list(map(self._figure, block.figures))}
+            case Text() | Note():
+                return kind | {"text": _unbroken(block.text)}
             case Facts():
                 facts = {name: spelled_fact(value) for name, value in block.facts.items()}
                 return kind | {"facts": facts, "below": block.below}
@@ -153,7 +157,7 @@ class _Page:
         return {
             "number": len(self.charts) - 1,
             "description": chart.description,
-            "caption": " ".join([figure.caption, *chart.notes, *opens]),
+            "caption": _unbroken(" ".join([figure.caption, *chart.notes, *opens])),
             "compares": figure.compares,
         }
 
@@ -163,7 +167,7 @@ def _shown_table(table: Table) -> dict[str, Any]:
     return {
         "columns": [{"title": column.title, "is_text": column.kind is Kind.TEXT} for column in table.columns],
         "rows": [list(map(_shown_cell, table.columns, row, largest)) for row in table.rows],
-        "caption": table.caption,
+        "caption": _unbroken(table.caption),
         "tiles": table.tiles,
         "folded": table.folded,
     }

@@ -41,13 +41,13 @@ class Done(NamedTuple):
     results: Measurements | None
     rows: Sequence[Row]
 
-    def section(self) -> Section:
-        """Return the protocol, remarks on the rows, and the figures; there must be data."""
+    def section(self, results: Measurements) -> Section:
+        """Return the protocol, remarks on the rows, and the figures."""
         blocks: list[Block] = [Text(self.experiment.about)]
         if remarked := [row for row in self.rows if row.remarks]:
             blocks.append(table_of(remarked, REMARKS, "What was measured, and remarks."))
         figures = [
-            Figure(partial(picture.draw, self.results), f"{picture.where}. {picture.claim}")
+            Figure(partial(picture.draw, results), f"{picture.where}. {picture.claim}")
             for picture in self.experiment.figures
         ]
         return Section(self.experiment.name, [*blocks, *figures])
@@ -113,7 +113,7 @@ class Reproduction(Result):
             [row for row in self.rows if row.state != NO_DATA], NUMBERS, caption
         ).without_empty_columns()
         yield Section("Published numbers and claims", [table, Text(f"{LEGEND} {time}")])
-        yield from (experiment.section() for experiment in self.done if experiment.results is not None)
+        yield from (done.section(done.results) for done in self.done if done.results is not None)
         columns = [Column("experiment", Kind.TEXT), Column("why", Kind.TEXT)]
         left_out = [done.experiment for done in self.done if done.results is None]
         rows = [(left.name, getattr(left.source, "why", "there are no data")) for left in left_out]
