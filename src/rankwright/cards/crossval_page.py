@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from rankwright.crossval.cross_comparison_result import CrossComparison
     from rankwright.crossval.cross_validation_result import CrossValidation
     from rankwright.data.dataset import RankingData
+    from rankwright.reports.blocks import Section
     from rankwright.reports.result import Result
 
 
@@ -60,7 +61,7 @@ def write_rankers_page(
     write_page([result, *sheets], path, title=result.title, reproduce=reproduce)
 
 
-def _details(result: CrossValidation, data: RankingData) -> list[Result]:
+def _details(result: CrossValidation, data: RankingData) -> list[Result | Section]:
     """Return the cards of the queries, the features, the model and the data."""
     metric, n_jobs = result.metrics[0], result.best.n_jobs
     name, models = type(result.best).__name__, _held_out(result)

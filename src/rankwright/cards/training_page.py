@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from rankwright.base.wording import metric_value
 from rankwright.cards.data_sheet import DataSheet
 from rankwright.cards.feature_card import FeatureCard
-from rankwright.cards.learning_curves import LearningCurves
 from rankwright.cards.model_card import ModelCard
 from rankwright.cards.query_card import QueryCard
+from rankwright.cards.report_page import learning_curves
 from rankwright.crossval.best_feature import BEST_FEATURE, best_feature
 from rankwright.evaluation.evaluate import evaluate
 from rankwright.reports.blocks import Note, Section
@@ -90,7 +90,7 @@ def write_training_page(
     first = TrainingReport(report, part)
     results = [
         first,
-        LearningCurves({name: history}),
+        learning_curves({name: history}),
         QueryCard.of(systems, report, data, n_jobs=n_jobs),
         FeatureCard.of(name, model, data, metric=metric, n_jobs=n_jobs),
         ModelCard(name, (model,), how),

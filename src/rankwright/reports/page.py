@@ -47,14 +47,14 @@ PACKAGES = {"altair": "altair", "vl_convert": "vl-convert-python", "jinja2": "ji
 
 
 def write_page(
-    results: Sequence[Rendered], path: str | os.PathLike[str], *, title: str, reproduce: str = ""
+    results: Sequence[Rendered | Section], path: str | os.PathLike[str], *, title: str, reproduce: str = ""
 ) -> None:
     """Write results as one page, completely or not at all.
 
     Parameters
     ----------
     results
-        The results, in the order of reading; the summary of the first one stands at the top.
+        The results and further sections, in the order of reading; the summary of the first stands at the top.
     path
         The file to write.
     title
@@ -67,12 +67,15 @@ def write_page(
         file.write(content.encode("utf-8", "replace"))  # a name may have characters that UTF-8 cannot hold
 
 
-def page_html(results: Sequence[Rendered], *, title: str, reproduce: str = "") -> str:
+def page_html(results: Sequence[Rendered | Section], *, title: str, reproduce: str = "") -> str:
     """Return results as the text of an HTML page."""
-    sections = [section for result in results for section in result.sections]
+    parts = [[result] if isinstance(result, Section) else result.sections for result in results]
+    sections = [section for part in parts for section in part if section.blocks]
     if reproduce:
         sections.append(Section("How to reproduce", [Code(reproduce), Facts(_versions())]))
-    return sections_html(sections, title=title, summary=results[0].summary)
+    first = results[0]
+    summary = first.title if isinstance(first, Section) else first.summary
+    return sections_html(sections, title=title, summary=summary)
 
 
 def sections_html(sections: Sequence[Section], *, title: str, summary: str) -> str:
