@@ -88,7 +88,7 @@ def write_training_page(
     report = evaluate(systems, data, metrics=[metric], n_jobs=n_jobs)
     how = chosen or (f"round {history.best_round} is {history.reason}" if history.reason else "")
     first = TrainingReport(report, part)
-    results = [
+    results: list[Result | Section] = [
         first,
         learning_curves({name: history}),
         QueryCard.of(systems, report, data, n_jobs=n_jobs),
