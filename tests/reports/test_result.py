@@ -1,6 +1,8 @@
 """Every result is rendered by the same code: a new one of three fields writes no formatting."""
 
+import io
 import json
+import sys
 from dataclasses import dataclass
 
 import pytest
@@ -157,8 +159,15 @@ class Wordy(Result):
         return [Text(self.words), Note(self.words)]
 
 
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
 def test_paragraphs_are_wrapped_at_the_width_of_the_terminal(monkeypatch):
     monkeypatch.setenv("COLUMNS", "40")
+    assert len(str(Wordy("seven-letter " * 20)).split("\n")) == 4  # nothing is wrapped in a file or a pipe
+    monkeypatch.setattr(sys, "stdout", Terminal())
     lines = str(Wordy("seven-letter " * 20)).split("\n")[1:]
     assert max(map(len, lines)) <= 40
     assert " ".join(lines).split() == ["seven-letter"] * 40

@@ -227,11 +227,11 @@ def evaluate(
     --------
     >>> judged = rw.synthetic.gaussian_queries(20, spread=(0.2, 1.3))
     >>> print(rw.evaluate({"first": judged.X[:, 0], "second": judged.X[:, 1]}, judged))
-    first has 0.9993 ndcg@10 on 20 queries.
+    first has the highest mean ndcg@10 over 20 queries, 0.9993.
     system  ndcg@10     map
     first    0.9993  0.9975
     second   0.9025  0.8666
-    20 queries, 0 of them empty; convention standard.
+    20 queries.
     """
     judged = judged_documents(data)
     named = named_systems(systems)

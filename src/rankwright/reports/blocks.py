@@ -6,6 +6,7 @@ result is its summary, then tables, facts and notes; figures need a page or a no
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from enum import Enum
@@ -243,8 +244,10 @@ def text_of(result: Rendered) -> str:
 
 
 def wrapped(*paragraphs: str) -> list[str]:
-    """Return paragraphs as lines that fit into the terminal, or into 120 columns; words stay whole."""
-    width = get_terminal_size((120, 24)).columns
+    """Return paragraphs as lines that fit into the terminal; each is one line if the output goes elsewhere."""
+    if sys.stdout is None or not sys.stdout.isatty():
+        return list(paragraphs)
+    width = get_terminal_size().columns
     how: dict[str, Any] = {"break_long_words": False, "break_on_hyphens": False}
     return [line for text in paragraphs for line in wrap(text, width, **how)]
 
