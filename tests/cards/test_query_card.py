@@ -32,7 +32,7 @@ def test_browsed_lists_are_the_rankings():
     for query in browser.queries:
         rows = np.flatnonzero(data.qid == query.id)
         assert (query.n_documents, query.n_relevant) == (len(rows), (data.y[rows] > 0).sum())
-        assert query.documents == [f"row{row + 1}" for row in rows]
+        assert query.documents == [f"doc{number}" for number in range(1, len(rows) + 1)]
         assert query.ranks[0] == ranks[rows].tolist()
         assert query.ranks[1] == list(range(1, len(rows) + 1))
         first = query.lists[0][0]

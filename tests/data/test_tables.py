@@ -195,3 +195,11 @@ def test_a_column_in_another_case_is_suggested():
     frame = pd.DataFrame({"qid": [1, 1], "label": [0, 1], "BM25": [0.5, 1.0]})
     with pytest.raises(InputError, match="There is no column 'bm25'; did you mean 'BM25'"):
         from_pandas(frame, features=["bm25"])
+
+
+def test_repeated_documents_are_named(take):
+    columns = {"qid": [1, 1, 2, 1, 1], "label": [0] * 5, "docid": ["a", "b", "a", "b", "a"], "x": [0.5] * 5}
+    with pytest.warns(
+        UserWarning, match=r"^The same document of the same query in rows 1 and 3 \(b\), 0 and 4 \(a\),"
+    ):
+        assert take(columns).repeated_rows() == [(1, 3), (0, 4)]

@@ -47,4 +47,4 @@ def _queries(run: AutoRun) -> QueryCard:
     scores = {MIXTURE: kept.scores, **members} if len(members) > 1 else members
     systems = {name: column[: len(data)] for name, column in scores.items()}
     report = evaluate(systems, data, metrics=[run.frontier.metric], n_jobs=n_jobs)
-    return QueryCard.of(systems, report, data, of_file=False, notes=[HOW], n_jobs=n_jobs)
+    return QueryCard.of(systems, report, data, notes=[HOW], n_jobs=n_jobs)

@@ -57,7 +57,7 @@ class HeldOutQueries(Result):
         """Evaluate systems; `warning` says what the first one may know of the queries even so."""
         report = evaluate(dict(systems), data, metrics=[metric], convention=convention, n_jobs=n_jobs)
         note = f"{HOW} {warning}".strip()
-        return cls(report, QueryCard.of(systems, report, data, of_file=False, notes=[note], n_jobs=n_jobs), note)
+        return cls(report, QueryCard.of(systems, report, data, notes=[note], n_jobs=n_jobs), note)
 
     @property
     def summary(self) -> str:

@@ -61,7 +61,6 @@ class QueryCard(Result):
         data: RankingData,
         *,
         judged: NDArray[np.bool_] | None = None,
-        of_file: bool = True,
         notes: Sequence[str] = (),
         n_jobs: int | None = None,
     ) -> QueryCard:
@@ -78,8 +77,6 @@ class QueryCard(Result):
             The judged documents.
         judged
             Whether each of them was judged, if some were not; their labels are not shown.
-        of_file
-            Whether documents without ids are called after their rows in the file, or numbered query by query.
         notes
             Sentences to add below the lists.
         """
@@ -93,7 +90,7 @@ class QueryCard(Result):
         )
         part, threads = data.take(rows), resolve_threads(n_jobs)  # its queries are numbered as they were chosen
         lists = [_SystemLists.of(of_rows(systems[name], rows), part, threads) for name in kept]
-        names = _document_names(part, rows if of_file else None)
+        names = part.document_names.tolist()
         labels = part.y if judged is None else np.where(judged[rows], part.y, np.nan)
         queries = [
             _browsed(str(data.groups.ids[query]), values[:, query], own, names, labels, lists)
@@ -136,15 +133,6 @@ def chosen_queries(values: Doubles, sizes: NDArray[np.int64]) -> NDArray[np.int6
     order = alternately[np.sort(first)]
     entries = np.cumsum(np.minimum(sizes[order], LONGEST_LIST)) * len(values)
     return order[: max(1, min(MOST_QUERIES, int((entries <= MOST_ENTRIES).sum())))]
-
-
-def _document_names(data: RankingData, rows: NDArray[np.int64] | None) -> list[str]:
-    """Return the ids of documents; without any, their rows in the file or, if unknown, numbers within queries."""
-    if data.document_ids is not None:
-        return list(data.document_ids)
-    if rows is not None:
-        return [f"row{row + 1}" for row in rows]
-    return [f"document {number}" for size in data.groups.sizes for number in range(1, size + 1)]
 
 
 def of_rows(system: Any, rows: NDArray[np.int64]) -> Any:

@@ -149,9 +149,20 @@ class Documents:
 
     @property
     def document_names(self) -> NDArray[np.object_]:
-        """The document ids; a document without one has the name of its row: row1, row2 and so on."""
+        """The document ids; a document without one is named by its position within its query: doc1, doc2 ..."""
+        positions = np.empty(len(self), dtype=np.int64)
+        positions[self.groups.rows] = np.arange(len(self)) - np.repeat(self.groups.offsets[:-1], self.groups.sizes)
         ids = [""] * len(self) if self.document_ids is None else self.document_ids.tolist()
-        return checked_document_ids([name or f"row{row}" for row, name in enumerate(ids, start=1)], len(self))
+        names = [name or f"doc{number}" for name, number in zip(ids, (positions + 1).tolist(), strict=True)]
+        return checked_document_ids(names, len(self))
+
+    def repeated_rows(self) -> list[tuple[int, int]]:
+        """Return the rows whose document occurred in their query before, each after the row of the first."""
+        first: dict[tuple[int, str], int] = {}
+        ids = [""] * len(self) if self.document_ids is None else self.document_ids.tolist()
+        pairs = enumerate(zip(self.groups.query_of_row.tolist(), ids, strict=True))
+        rows = ((first.setdefault(pair, row), row) for row, pair in pairs if pair[1])
+        return [(earlier, row) for earlier, row in rows if earlier != row]
 
     def _as_joined(self, joined: Any, _parts: Sequence[Documents]) -> Any:
         """Return documents joined from several parts, of which this is the first, as documents of its kind."""

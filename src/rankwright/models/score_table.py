@@ -31,8 +31,8 @@ def scores_frame(
 ) -> Any:
     """Return the scores of documents as a data frame, one row per document in the order of the input.
 
-    Its columns are `qid`, `docid` (row1, row2 ... for documents without an id), `score`, `rank` within the query
-    (1 for the best) and, if the documents have labels, `label`.
+    Its columns are `qid`, `docid` (without ids the position within the query: doc1, doc2 ...), `score`, `rank`
+    within the query (1 for the best) and, if the documents have labels, `label`.
 
     Parameters
     ----------

@@ -191,7 +191,7 @@ def test_a_table_of_scores_is_matched_by_ids(run, tmp_path):
     assert means(found, scores) == {"ndcg@1": 0.0}
     code, _, err = run("evaluate", scores, "--data", table, "--drop", "sku")
     assert code == 2
-    assert "those of the data like 'row1' in query '1'; --docid names the column of document ids." in err
+    assert "those of the data like 'doc1' in query '1'; --docid names the column of document ids." in err
     scores.write_text("docid,score,qid\nb,,1\na,1,1\n")
     code, _, err = run("evaluate", scores, "--data", table, "--docid", "sku")
     assert code == 2

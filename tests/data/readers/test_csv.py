@@ -71,17 +71,22 @@ def assert_column(column, lines: list[tuple[int, str]]) -> None:
         assert column.n_texts == len(texts)
         assert column.n_numbers == len(values) - len(texts) - len(missing)
         assert column.first_text == ((texts[0][0], texts[0][1].encode()[:64]) if texts else None)
-        kind = np.float64 if column.name == "label" else np.float32
+        exact = np.array([np.nan if one is None else one for one in numbers], dtype=np.float64)
         with np.errstate(over="ignore"):
-            expected = np.array([np.nan if one is None else one for one in numbers], dtype=kind)
-        assert column.numbers().dtype == kind
-        np.testing.assert_array_equal(column.numbers(), expected)
+            is_rounded = (exact.astype(np.float32) != exact) & (np.trunc(exact) == exact)
+            kind = np.float64 if column.name == "label" or is_rounded.any() else np.float32
+            assert column.numbers().dtype == kind
+            if column.name == "label":
+                np.testing.assert_array_equal(column.numbers(), exact)
+            np.testing.assert_array_equal(column.numbers().astype(np.float32), exact.astype(np.float32))
+            np.testing.assert_array_equal(column.numbers()[is_rounded], exact[is_rounded])
     assert column.first_missing_line == (missing[0] if missing else None)
 
 
 numbers = st.one_of(
     st.floats(allow_nan=False).map(repr),
     st.integers(-9, 99).map(str),
+    st.integers(2**24, 2**53).map(str),
     st.sampled_from(
         ["", "NA", "null", "true", "FALSE", "0x10", "1e5", ".5", "+1", " 7 ", "1_0", "-", "1e999", "\xe9"]
     ),

@@ -129,6 +129,8 @@ def data_facts(documents: Documents) -> dict[str, Any]:
         "missing_values": int(np.isnan(documents.X).sum()),
         "constant_features": _constant_features(documents),
     }
+    if documents.document_ids is not None:
+        facts["repeated_documents"] = len(documents.repeated_rows())
     if documents.columns is not None:
         facts["columns"] = _column_facts(documents.columns)
     if not isinstance(documents, RankingData):

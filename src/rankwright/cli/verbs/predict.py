@@ -13,6 +13,7 @@ from rankwright.cli.options.data_files import FORMATS, ReadOptions, read_documen
 from rankwright.cli.options.option_groups import REQUIRED, argument, option
 from rankwright.cli.options.shared_options import JOBS, JSON, PLAIN_JSON, checked_output
 from rankwright.cli.output.console import note, show, show_text, write_text
+from rankwright.data.id_columns import looks_like_id
 
 if TYPE_CHECKING:
     from rankwright.data.dataset import Documents
@@ -94,7 +95,7 @@ def rank(
     scores = scorer.predict(documents, n_jobs=jobs)
     run = Run.of(documents.qid, documents.document_names, scores, tag=tag)
     _write(_json(run_lists(run)) if json else format_run(run), out, f"{len(scores):,} ranked documents")
-    _note_rows_without_id(documents)
+    _note_missing_ids(documents)
 
 
 def drift(*, model: Path = MODEL, data: Path = DRIFT_DATA, reading: ReadOptions, json: bool = JSON) -> None:
@@ -108,13 +109,16 @@ def drift(*, model: Path = MODEL, data: Path = DRIFT_DATA, reading: ReadOptions,
     show(rw.drift(scorer, read_documents(data, reading, [scorer])), json=json)
 
 
-def _note_rows_without_id(documents: Documents) -> None:
-    """Say which documents got the names of their rows, if the others have ids."""
-    if documents.document_ids is None:
-        return
-    rows = [f"row{row}" for row, name in enumerate(documents.document_ids, start=1) if not name]
-    if rows:
-        note(f"{counted(len(rows), 'document')} without an id: {brief_list(rows)}")
+def _note_missing_ids(documents: Documents) -> None:
+    """Say how many documents were named by their position within the query, and what could name them."""
+    ids = documents.document_ids
+    n_missing = len(documents) if ids is None else int((ids == "").sum())
+    if n_missing:
+        columns = {} if documents.columns is None or ids is not None else documents.columns.not_used
+        candidates = brief_list(name for name, why in columns.items() if looks_like_id(name))
+        hint = f"; --docid names a column of ids, perhaps {candidates}" if candidates else ""
+        without = f"{counted(n_missing, 'document')} without an id"
+        note(f"{without}, named by the position within the query: doc1, doc2 ...{hint}")
 
 
 def run_lists(run: Run) -> dict[str, Any]:

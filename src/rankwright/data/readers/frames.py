@@ -238,7 +238,7 @@ class _ArrowColumn(_FrameColumn):
         from pyarrow import float64, types
 
         half = types.is_float16(self.values.type)  # which not every version can cast
-        plain = self.values if half else self.values.cast(float64())
+        plain = self.values if half else self.values.cast(float64(), safe=False)
         return np.asarray(plain.to_numpy(), dtype=np.float64)
 
     def _ids(self) -> NDArray[Any]:

@@ -27,6 +27,7 @@ from rankwright.data.readers.text_files import (
     sizes_file,
     warn_of_weights,
 )
+from rankwright.data.tables import warned
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -138,8 +139,8 @@ def read_letor(
     y, query_of_row, query_ids, document_ids = parser.finish(absent, X)
     qid, ids = sealed(layout.query_ids(name, len(X), query_of_row, query_ids)), _names(document_ids)
     if y is None:
-        return Documents(sealed(X), qid, document_ids=ids)
-    return RankingData(sealed(X), sealed(y), qid, document_ids=ids)
+        return warned(Documents(sealed(X), qid, document_ids=ids))
+    return warned(RankingData(sealed(X), sealed(y), qid, document_ids=ids))
 
 
 class Layout(NamedTuple):
