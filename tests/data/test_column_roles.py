@@ -42,7 +42,7 @@ def test_what_is_left_out_is_said(read):
         data = read(MIXED)
     assert [str(one.message) for one in caught] == [
         "Columns that are not used: product_id (looks like an id), title (text), day (dates). "
-        "Name them in features, categorical or docid, or in drop."
+        "Name them in features, categorical, dates or docid, or in drop."
     ]
     assert caught[0].filename == __file__
     assert data.feature_names == ("bm25_title", "bm25_body", "age")

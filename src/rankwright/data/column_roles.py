@@ -30,6 +30,7 @@ class ColumnOptions(TypedDict, total=False):
     features: Sequence[str] | None
     drop: Sequence[str]
     categorical: Sequence[str]
+    dates: Sequence[str]
 
 
 @dataclass(frozen=True)
@@ -42,6 +43,7 @@ class Roles:
     features: Sequence[str] | str | None = None
     drop: Sequence[str] | str = ()
     categorical: Sequence[str] | str = ()
+    dates: Sequence[str] | str = ()
 
     def document_column(self, names: Sequence[str]) -> str | None:
         """Return the column of document ids: by default `docid`, if there is one."""
@@ -60,8 +62,8 @@ class Columns:
         The columns of labels, query ids and document ids; None if there is none.
     features
         The columns that became features, in order.
-    categorical
-        Those of them that hold categories.
+    categorical, dates
+        Those of them that hold categories, and those that hold dates.
     not_used
         The other columns, and why each is not used.
     guessed
@@ -75,6 +77,7 @@ class Columns:
     docid: str | None
     features: tuple[str, ...]
     categorical: tuple[str, ...] = ()
+    dates: tuple[str, ...] = ()
     not_used: Mapping[str, str] = field(default_factory=dict)
     guessed: tuple[str, ...] = ()
     rounded: Mapping[str, str] = field(default_factory=dict)
@@ -83,6 +86,8 @@ class Columns:
         parts = [f"features: {counted(len(self.features), 'column')} ({brief_list(self.features)})"]
         if self.categorical:
             parts.append(f"categorical: {brief_list(self.categorical)}")
+        if self.dates:
+            parts.append(f"dates: {brief_list(self.dates)}")
         if self.not_used:
             parts.append(f"not used: {_with_reasons(self.not_used)}")
         if self.rounded:
@@ -104,9 +109,8 @@ class Columns:
         sentences = []
         if self.guessed:
             left_out = _with_reasons({name: self.not_used[name] for name in self.guessed})
-            sentences.append(
-                f"Columns that are not used: {left_out}. Name them in features, categorical or docid, or in drop."
-            )
+            hint = "Name them in features, categorical, dates or docid, or in drop."
+            sentences.append(f"Columns that are not used: {left_out}. {hint}")
         if self.rounded:
             sentences.append(f"Features that lose digits: {_with_reasons(self.rounded)}.")
         return " ".join(sentences) or None

@@ -5,7 +5,9 @@ from __future__ import annotations
 import warnings
 from contextlib import contextmanager
 from dataclasses import replace
+from datetime import UTC, datetime
 from functools import partial
+from math import nan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
@@ -27,7 +29,8 @@ if TYPE_CHECKING:
 
     from rankwright.base.arrays import Floats
 
-NUMBERS = "numbers"  # what the column of a feature holds
+NUMBERS, DATES = "numbers", "dates"  # what a column may hold
+SECONDS_PER_DAY = 86_400
 
 D = TypeVar("D", bound=Documents)
 
@@ -76,7 +79,8 @@ def documents_of(columns: Iterable[TableColumn], roles: Roles) -> Documents:
     categories = {name: Category.of(name, table[name].texts()) for name in use.categorical}
     chosen = roles.features is not None
     judge = rounding if chosen else partial(id_reason, documents=ids)
-    X, names, reasons = _matrix([table[name] for name in use.features], categories, len(queries), judge)
+    columns = [table[name] for name in use.features]
+    X, names, reasons = _matrix(columns, categories, set(use.dates), len(queries), judge)
     if chosen:
         use = replace(use, rounded=reasons)
     elif reasons:
@@ -105,9 +109,9 @@ def warned(documents: D) -> D:
 
 
 @contextmanager
-def naming(path: str | PathLike[str]) -> Iterator[None]:
-    """Add the path of the file to error messages that lack it; refuse a path that is not a file."""
-    if not Path(path).is_file():
+def naming(path: str | PathLike[str], *, several: bool = False) -> Iterator[None]:
+    """Add the path to error messages that lack it; unless it may mean several files, refuse what is not a file."""
+    if not several and not Path(path).is_file():
         exists = Path(path).exists()
         raise InputError(f"{path} is a folder, not a table." if exists else f"There is no file {path}.")
     try:
@@ -160,23 +164,26 @@ def _assigned(table: dict[str, TableColumn], roles: Roles) -> Columns:
     taken = {*ids, roles.label or LABEL}  # without labels, a column `label` is no feature by default
     dropped = set(matching(names, roles.drop))
     categorical = [name for name in matching(names, roles.categorical) if name not in dropped]
+    dates = [name for name in matching(names, roles.dates) if name not in dropped]
     guessed: dict[str, str] = {}
     if roles.features is None:
         candidates = [name for name in names if name not in taken and name not in dropped]
-        mentioned = set(categorical)
+        mentioned = {*categorical, *dates}
         guessed = {name: why for name in candidates if name not in mentioned and (why := _why_not(table[name]))}
         features = [name for name in candidates if name not in guessed]
     else:
         asked = [name for name in matching(names, roles.features) if name not in dropped]
         exact = {roles.features} if isinstance(roles.features, str) else set(roles.features)
         features = [name for name in asked if name in exact or name not in taken]
-        features = list(dict.fromkeys([*features, *categorical]))
-    _require_features(features, categorical, {*ids, roles.label})
+        features = list(dict.fromkeys([*features, *categorical, *dates]))
+    _require_features(features, (*categorical, *dates), {*ids, roles.label})
+    if both := set(categorical).intersection(dates):
+        raise InputError(f"Column {min(both)!r} cannot hold both categories and dates.")
     reasons = {name: "dropped" if name in dropped else "not needed" for name in names if name not in taken}
     used, encoded = set(features), set(categorical)
     not_used = {name: guessed.get(name, why) for name, why in reasons.items() if name not in used}
     chosen = tuple(name for name in features if name in encoded)
-    return Columns(roles.label, roles.qid, docid, tuple(features), chosen, not_used, tuple(guessed))
+    return Columns(roles.label, roles.qid, docid, tuple(features), chosen, tuple(dates), not_used, tuple(guessed))
 
 
 def _why_not(column: TableColumn) -> str | None:
@@ -186,8 +193,8 @@ def _why_not(column: TableColumn) -> str | None:
     return LOOKS_LIKE_ID if looks_like_id(column.name) else None
 
 
-def _require_features(features: Sequence[str], categorical: Sequence[str], taken: set[str | None]) -> None:
-    for name in (*features, *categorical):
+def _require_features(features: Sequence[str], others: Sequence[str], taken: set[str | None]) -> None:
+    for name in (*features, *others):
         if name in taken:
             raise InputError(f"Column {name!r} holds the label or an id; it cannot be a feature too.")
     if not features:
@@ -197,6 +204,7 @@ def _require_features(features: Sequence[str], categorical: Sequence[str], taken
 def _matrix(
     columns: Sequence[TableColumn],
     categories: dict[str, Category],
+    dates: set[str],
     n_rows: int,
     judge: Callable[[NDArray[Any]], str | None],
 ) -> tuple[Floats, tuple[str, ...], dict[str, str]]:
@@ -215,6 +223,9 @@ def _matrix(
                 category = categories[column.name]
                 width = len(category.columns)
                 X[:, start : start + width] = category.encoded(category.codes(column.texts()))
+            elif column.name in dates:
+                width = 1
+                X[:, start] = _days(column)
             else:
                 width = 1
                 X[:, start] = values = column.numbers()
@@ -222,3 +233,20 @@ def _matrix(
                     reasons[column.name] = why
             start += width
     return sealed(X), tuple(names), reasons
+
+
+def _days(column: TableColumn) -> list[float]:
+    """Return dates and times, in a type of their library or as text, as numbers of days since 1970."""
+    texts = column.texts()
+    days = {text: nan if text is None else _days_since_1970(text, column.name) for text in dict.fromkeys(texts)}
+    return [days[text] for text in texts]
+
+
+def _days_since_1970(text: str, column: str) -> float:
+    try:
+        moment = datetime.fromisoformat(text.strip())
+    except ValueError:
+        raise InputError(
+            f"{text[:60]!r} in column {column!r} is not a date such as 2026-03-31 or 2026-03-31 12:30:00."
+        ) from None
+    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp() / SECONDS_PER_DAY

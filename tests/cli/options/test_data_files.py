@@ -196,6 +196,32 @@ def test_repeated_documents_are_counted_by_info_and_refused_by_rank(run, model, 
     assert (code, warning in err, "Document 'A' occurs twice in query '1'." in err) == (2, True, True)
 
 
+def test_a_delimiter_by_name(run, refuse, tmp_path):
+    path = tmp_path / "table.csv"
+    path.write_text("qid;label;x;day\n1;0;0.5;1970-01-03\n1;1;0.2;\n")
+    for name in ("semicolon", ";"):
+        assert run("info", path, "--delimiter", name, "--drop", "day", "--json").json["features"] == 1
+    found = run("info", path, "--delimiter", "semicolon", "--dates", "day", "--json").json
+    assert found["columns"] == {"label": "label", "qid": "qid", "x": "feature", "day": "date"}
+    assert "--delimiter must be comma, semicolon or tab, not '|'." in refuse("info", path, "--delimiter", "|")
+    assert "--delimiter is for tables only" in refuse("info", tmp_path / "a.txt", "--delimiter", "tab")
+    assert "--delimiter is for .csv and .tsv" in refuse("info", tmp_path / "a.parquet", "--delimiter", "tab")
+
+
+def test_a_folder_and_a_pattern_of_parquet_files(run, refuse, tmp_path):
+    for number in (1, 2):
+        columns = {"qid": [number] * 2, "label": [0, 1], "x": [0.5, 0.2], "day": pd.Timestamp("2026-01-01")}
+        (tmp_path / "parts" / f"part={number}").mkdir(parents=True)
+        pd.DataFrame(columns).to_parquet(tmp_path / "parts" / f"part={number}" / "a.parquet")
+    for path in (tmp_path / "parts", tmp_path / "parts" / "*" / "*.parquet"):
+        found = run("info", path, "--drop", "day", "--json").json
+        assert (found["queries"], found["columns"]["part"]) == (2, "feature")
+        options = ("--folds", "2", "--features", "x", "--set", "rounds=1")
+        assert run("crossval", "adarank", "--data", path, *options).code == 0
+    mistake = refuse("info", tmp_path / "parts", "--features", "day")
+    assert "Column 'day' does not hold numbers but dates; name it in --dates." in mistake
+
+
 class Piped:
     def __init__(self, content):
         self.buffer = io.BytesIO(content)

@@ -244,3 +244,8 @@ def test_the_longest_record(block_size):
     data = b"id,x\n" + b"a" * 17 + b",1\n"
     assert not isinstance(parse(data, block_size, max_record=19), tuple)
     assert parse(data, block_size, max_record=18) == (2, "record_too_long")
+
+
+def test_dates_of_a_csv_file(csv_file):
+    path = csv_file(b"qid,label,day\n1,0,1970-01-11\n1,1,\n")
+    np.testing.assert_array_equal(read_csv(path, dates=["day"]).X, [[10], [np.nan]])

@@ -145,7 +145,8 @@ def _column_facts(columns: Columns) -> dict[str, str]:
     """Return what each column of a table was used for."""
     roles = {name: getattr(columns, name) for name in ("label", "qid", "docid")}
     used = {column: name for name, column in roles.items() if column is not None}
-    used |= {name: "categorical" if name in columns.categorical else "feature" for name in columns.features}
+    used |= dict.fromkeys(columns.features, "feature")
+    used |= dict.fromkeys(columns.categorical, "categorical") | dict.fromkeys(columns.dates, "date")
     return used | {name: f"not used: {why}" for name, why in columns.not_used.items()}
 
 

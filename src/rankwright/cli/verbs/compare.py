@@ -91,7 +91,7 @@ def _slices(
     kind = reading.format_of(table)
     if not columns or kind not in TABLES:
         return {name: name for name in slices}
-    values = read_query_values(table, columns, qid=reading.qid, delimiter=TABLES[kind])
+    values = read_query_values(table, columns, qid=reading.qid, delimiter=reading.delimiter_of(kind))
     known = set(map(str, judged.groups.ids))
     if not any(query in known for query in values[columns[0]]):
         raise InputError(f"{table} has none of the judged queries in its column {reading.qid or QUERY!r}.")

@@ -71,6 +71,7 @@ def read_csv(
     features: Sequence[str] | None = None,
     drop: Sequence[str] = (),
     categorical: Sequence[str] = (),
+    dates: Sequence[str] = (),
     delimiter: str | None = None,
 ) -> Documents:
     """Read documents from a CSV or TSV file with a header of column names, decompressed if it ends with .gz.
@@ -83,7 +84,7 @@ def read_csv(
 
     Parameters
     ----------
-    label, qid, docid, features, drop, categorical
+    label, qid, docid, features, drop, categorical, dates
         As in `from_pandas`.
     delimiter
         A comma, a semicolon or a tab; by default a tab for .tsv and .tsv.gz, otherwise a comma.
@@ -97,7 +98,7 @@ def read_csv(
     >>> rw.read_csv("judged.csv", qid="query", label="grade").feature_names
     ('bm25', 'age')
     """
-    roles = Roles(label, qid, docid, features, drop, categorical)
+    roles = Roles(label, qid, docid, features, drop, categorical, dates)
     with naming(path):
         columns, n_rows = csv_columns(path, roles, _checked_delimiter(path, delimiter))
         sizes = None if any(column.name == qid for column in columns) else sizes_file(path)
@@ -161,8 +162,9 @@ def _checked_delimiter(path: str | PathLike[str], delimiter: str | None) -> str:
 def csv_columns(path: str | PathLike[str], roles: Roles, delimiter: str) -> tuple[list[TableColumn], int]:
     """Return the columns of a file and the number of rows."""
     texts = [roles.qid, roles.docid or DOCUMENT]
-    if roles.categorical:
-        texts += matching(_header(path, delimiter), roles.categorical)
+    if roles.categorical or roles.dates:
+        header = _header(path, delimiter)
+        texts += [*matching(header, roles.categorical), *matching(header, roles.dates)]
     parser = _native.CsvParser(delimiter, roles.label, texts, MAX_LINE_BYTES)
     for block in read_blocks(path):
         if error := parser.feed(block):
