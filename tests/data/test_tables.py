@@ -10,10 +10,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from rankwright.base.errors import InputError, MissingPackageError
+from rankwright.data.column_roles import Roles
 from rankwright.data.dataset import Documents
 from rankwright.data.readers.frames import from_arrow, from_pandas, from_polars
 from rankwright.data.readers.parquet import read_parquet
-from rankwright.data.tables import ColumnsWarning
+from rankwright.data.tables import NUMBERS, ColumnsWarning, documents_of
 
 COLUMNS = {
     "qid": ["q2", "q1", "q2"],
@@ -300,3 +301,43 @@ def test_parts_with_other_columns_are_refused(partitions):
 def test_a_folder_or_pattern_without_parquet_is_refused(tmp_path, name):
     with pytest.raises(InputError, match=r"(holds no file that ends with |There is no file .*\*)\.parquet\."):
         read_parquet(tmp_path / name)
+
+
+class Name(str):
+    """A name that counts how often it is compared."""
+
+    __slots__ = ()
+    compared = 0
+
+    def __eq__(self, other):
+        Name.compared += 1
+        return str.__eq__(self, other)
+
+    __hash__ = str.__hash__
+
+
+class Ones:
+    holds = NUMBERS
+
+    def __init__(self, name):
+        self.name = name
+
+    def numbers(self):
+        return np.ones(2)
+
+    ids = numbers
+
+    def require_complete(self):
+        pass
+
+
+@pytest.mark.parametrize("chosen", [False, True])
+def test_the_work_grows_with_the_number_of_columns_and_not_with_its_square(chosen):
+    n_columns = 3000
+    features = [Name(f"f{number}") for number in range(n_columns)]
+    columns = [Ones(name) for name in ("qid", "label", *features)]
+    columns[0].ids = lambda: np.ones(2, int)
+    Name.compared = 0
+    data = documents_of(columns, Roles(features=list(map(str, features)) if chosen else None))
+    assert data.n_features == n_columns
+    assert Name.compared < 20 * n_columns

@@ -46,8 +46,8 @@ def id_reason(values: NDArray[Any], documents: NDArray[Any] | None) -> str | Non
 
     `documents` are the ids of the documents, if they are known: one of them may occur in several queries.
     """
-    if not _are_integers(values):
-        return None
+    if len(values) < LEAST_NUMBERED_ROWS or not _are_integers(values):
+        return rounding(values)
     if _numbers_rows(values):
         return LOOKS_LIKE_ID
     return rounding(values) or (HARDLY_REPEATS if _hardly_repeats(values, documents) else None)
@@ -55,7 +55,7 @@ def id_reason(values: NDArray[Any], documents: NDArray[Any] | None) -> str | Non
 
 def rounding(values: NDArray[Any]) -> str | None:
     """Return what rounding to 32-bit floats does to a column of integers; None if it keeps them apart."""
-    if not (np.nanmax(np.abs(values), initial=0) > EXACT_INTEGERS and _are_integers(values)):
+    if values.dtype == np.float32 or np.fmax.reduce(np.abs(values)) <= EXACT_INTEGERS or not _are_integers(values):
         return None
     exact = np.unique(values[np.isfinite(values)])
     with np.errstate(over="ignore"):
@@ -76,12 +76,12 @@ def _are_integers(values: NDArray[Any]) -> bool:
 
 def _numbers_rows(values: NDArray[Any]) -> bool:
     """Return whether the values are consecutive, each once and none missing, as an index or a serial id is."""
-    if len(values) < LEAST_NUMBERED_ROWS or values.max() - values.min() != len(values) - 1:
-        return False
-    return len(np.unique(values)) == len(values)
+    return values.max() - values.min() == len(values) - 1 and len(np.unique(values)) == len(values)
 
 
 def _hardly_repeats(values: NDArray[Any], documents: NDArray[Any] | None) -> bool:
+    if len(values) ** 2 < 2 * POSSIBLE_VALUES:
+        return False
     step = -(-len(values) // LOOKED_AT)
     values, documents = values[::step], None if documents is None else documents[::step]
     if documents is not None:
