@@ -19,6 +19,7 @@ from rankwright.base.arrays import (
 )
 from rankwright.base.errors import InputError
 from rankwright.base.resources import available_threads
+from rankwright.base.wording import counted
 from rankwright.data.categories import checked_categories
 from rankwright.data.groups import QueryGroups, checked_query_ids
 
@@ -109,8 +110,8 @@ class Documents:
         return len(self.X)
 
     def __repr__(self) -> str:
-        sizes = f"{len(self):,} documents, {len(self.groups):,} queries, {self.n_features} features"
-        return f"{type(self).__name__}({sizes})"
+        counts = {"document": len(self), "query": len(self.groups), "feature": self.n_features}
+        return f"{type(self).__name__}({', '.join(counted(number, noun) for noun, number in counts.items())})"
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the fields alone, without anything computed from them."""

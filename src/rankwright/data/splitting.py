@@ -107,7 +107,7 @@ def concat(*parts: SomeDocuments, shared_queries: str = "refuse") -> SomeDocumen
     >>> monday = rw.RankingData([[0.1], [0.9]], [0, 1], ["hats", "hats"])
     >>> tuesday = rw.RankingData([[0.4], [0.2]], [1, 0], ["shoes", "hats"])
     >>> rw.concat(monday, tuesday, shared_queries="merge")
-    RankingData(4 documents, 2 queries, 1 features)
+    RankingData(4 documents, 2 queries, 1 feature)
     """
     _check_parts(parts, shared_queries)
     named = next((part for part in parts if part.feature_names is not None), parts[0])

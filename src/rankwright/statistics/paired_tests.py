@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rankwright.base.arrays import checked_numbers
 from rankwright.base.errors import InputError
 from rankwright.statistics.bootstrap import BLOCK, SAMPLES, sign_flip_p_values
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from numpy.typing import NDArray
+    from numpy.typing import ArrayLike, NDArray
 
     from rankwright.base.arrays import Doubles
 
@@ -189,7 +190,7 @@ class PairedTests:
 
 
 def compare_values(
-    first: Doubles, second: Doubles, *, level: float = 0.95, samples: int = SAMPLES, random_state: int = 0
+    first: ArrayLike, second: ArrayLike, *, level: float = 0.95, samples: int = SAMPLES, random_state: int = 0
 ) -> Comparison:
     """Compare two systems' values on the same queries; queries with NaN in either are ignored.
 
@@ -201,6 +202,9 @@ def compare_values(
     >>> round(compared.difference, 2), compared.better, compared.equal, compared.p_value
     (0.16, 4, 1, 0.125)
     """
+    first, second = checked_numbers(first, "Values"), checked_numbers(second, "Values")
+    if first.ndim != 1 or second.ndim != 1:
+        raise InputError("Values must be lists with one number per query.")
     if first.shape != second.shape:
         sizes = f"one has {len(first)} values, the other {len(second)}"
         raise InputError(f"Both systems need the same queries: {sizes}.")

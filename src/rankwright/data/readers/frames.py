@@ -78,11 +78,11 @@ def from_frame(
     >>> import pandas as pd, polars as pl, pyarrow as pa
     >>> columns = {"query": ["hats", "hats", "shoes"], "label": [1, 0, 2], "bm25": [3.1, 2.0, 1.4]}
     >>> rw.from_pandas(pd.DataFrame(columns), qid="query")
-    RankingData(3 documents, 2 queries, 1 features)
+    RankingData(3 documents, 2 queries, 1 feature)
     >>> rw.from_polars(pl.DataFrame(columns), qid="query").feature_names
     ('bm25',)
     >>> rw.from_arrow(pa.table(columns), qid="query", label=None)
-    Documents(3 documents, 2 queries, 1 features)
+    Documents(3 documents, 2 queries, 1 feature)
     """
     return warned(documents_of(columns_of(frame), Roles(label, qid, docid, features, drop, categorical, dates)))
 

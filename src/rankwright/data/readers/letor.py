@@ -12,7 +12,7 @@ import numpy as np
 from rankwright import _native
 from rankwright._native import LetorFault, LetorQueries
 from rankwright.base.arrays import sealed
-from rankwright.base.errors import InputError, parameter
+from rankwright.base.errors import InputError, parameter, require_type
 from rankwright.base.files import is_compressed, write_whole
 from rankwright.base.resources import available_threads, resolve_threads
 from rankwright.data.dataset import Documents, RankingData
@@ -195,6 +195,7 @@ def write_letor(data: Documents, path: AnyPath) -> None:
     >>> print(Path("judged.txt").read_text())
     2 qid:hats 1:0.5 2:7 #docid = A
     """
+    require_type(data, Documents, "write_letor takes Documents or RankingData")
     name = os.fspath(path)
     if len(data) == 0:
         raise InputError(f"There are no documents to write to {name}.")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from rankwright.base.errors import InputError
+from rankwright.base.errors import InputError, require_type
 from rankwright.base.files import is_compressed, write_whole
 from rankwright.data.dataset import checked_document_ids, checked_labels
 from rankwright.data.groups import QueryGroups, Ranking, checked_query_ids, checked_scores
@@ -142,6 +142,7 @@ def write_run(run: Run, path: str | PathLike[str]) -> None:
     >>> rw.read_run("run.txt").document_ids.tolist()
     ['d1']
     """
+    require_type(run, Run, "write_run takes a Run, as read_run and a Searcher return it")
     text = format_run(run).encode()
     with write_whole(path) as file:
         file.write(gzip.compress(text, mtime=0) if is_compressed(path) else text)
