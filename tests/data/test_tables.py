@@ -341,3 +341,9 @@ def test_the_work_grows_with_the_number_of_columns_and_not_with_its_square(chose
     data = documents_of(columns, Roles(features=list(map(str, features)) if chosen else None))
     assert data.n_features == n_columns
     assert Name.compared < 20 * n_columns
+
+
+def test_an_integer_that_no_float_can_hold_is_refused():
+    frame = pd.DataFrame({"qid": [1, 1], "label": [0, 1], "x": pd.Series([10**400, 1], dtype=object)})
+    with pytest.raises(InputError, match=r"Column 'x' has an integer that no float can hold"):
+        from_pandas(frame)

@@ -76,7 +76,8 @@ def _are_integers(values: NDArray[Any]) -> bool:
 
 def _numbers_rows(values: NDArray[Any]) -> bool:
     """Return whether the values are consecutive, each once and none missing, as an index or a serial id is."""
-    return values.max() - values.min() == len(values) - 1 and len(np.unique(values)) == len(values)
+    span: float = values.max() - values.min()
+    return span == len(values) - 1 and len(np.unique(values)) == len(values)
 
 
 def _hardly_repeats(values: NDArray[Any], documents: NDArray[Any] | None) -> bool:

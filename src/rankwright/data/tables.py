@@ -242,11 +242,19 @@ def _days(column: TableColumn) -> list[float]:
     return [days[text] for text in texts]
 
 
-def _days_since_1970(text: str, column: str) -> float:
+def is_date(text: str) -> bool:
+    """Return whether a text is a date or a time as ISO 8601 writes it."""
     try:
-        moment = datetime.fromisoformat(text.strip())
+        datetime.fromisoformat(text.strip())
     except ValueError:
+        return False
+    return True
+
+
+def _days_since_1970(text: str, column: str) -> float:
+    if not is_date(text):
         raise InputError(
             f"{text[:60]!r} in column {column!r} is not a date such as 2026-03-31 or 2026-03-31 12:30:00."
-        ) from None
+        )
+    moment = datetime.fromisoformat(text.strip())
     return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp() / SECONDS_PER_DAY

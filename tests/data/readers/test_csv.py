@@ -249,3 +249,5 @@ def test_the_longest_record(block_size):
 def test_dates_of_a_csv_file(csv_file):
     path = csv_file(b"qid,label,day\n1,0,1970-01-11\n1,1,\n")
     np.testing.assert_array_equal(read_csv(path, dates=["day"]).X, [[10], [np.nan]])
+    with pytest.raises(InputError, match=r"'1970-01-11' in column 'day' is not a number; name .* in dates\."):
+        read_csv(path, features=["day"])

@@ -10,7 +10,7 @@ import numpy as np
 
 from rankwright import _native
 from rankwright._native import CsvFault
-from rankwright.base.errors import InputError
+from rankwright.base.errors import InputError, parameter
 from rankwright.data.column_roles import DOCUMENT, LABEL, QUERY, ColumnOptions, Roles, matching
 from rankwright.data.readers.text_files import (
     MAX_LINE_BYTES,
@@ -23,7 +23,7 @@ from rankwright.data.readers.text_files import (
     sizes_file,
     warn_of_weights,
 )
-from rankwright.data.tables import NUMBERS, documents_of, naming, warned
+from rankwright.data.tables import NUMBERS, documents_of, is_date, naming, warned
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -134,6 +134,8 @@ class _CsvColumn:
         if self.column.first_text is not None:
             line, text = self.column.first_text
             hint = "" if self.is_label else "; leave a missing value empty"
+            if is_date(text.decode(errors="replace")):
+                hint = f"; name a column of dates in {parameter('dates')}"
             raise InputError(
                 f"{self.path}, line {line}: {quoted(text)} in column {self.name!r} is not a number{hint}."
             )

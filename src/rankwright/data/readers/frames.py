@@ -152,7 +152,10 @@ class _FrameColumn(ABC):
         if self.holds != NUMBERS:
             hint = f" but dates; name it in {parameter('dates')}" if self.holds == DATES else ""
             raise InputError(f"Column {self.name!r} does not hold numbers{hint}.")
-        return self._doubles()
+        try:
+            return self._doubles()
+        except OverflowError:
+            raise InputError(f"Column {self.name!r} has an integer that no float can hold.") from None
 
     def ids(self) -> NDArray[Any]:
         self.require_complete()
