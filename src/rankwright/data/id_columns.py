@@ -71,7 +71,7 @@ def _are_integers(values: NDArray[Any]) -> bool:
         known = some[np.isfinite(some)]
         if not (np.rint(known) == known).all():
             return False
-    return known.size > 0
+    return bool(known.size)
 
 
 def _numbers_rows(values: NDArray[Any]) -> bool:

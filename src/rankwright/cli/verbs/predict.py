@@ -115,7 +115,7 @@ def _note_missing_ids(documents: Documents) -> None:
     n_missing = len(documents) if ids is None else int((ids == "").sum())
     if n_missing:
         columns = {} if documents.columns is None or ids is not None else documents.columns.not_used
-        candidates = brief_list(name for name, why in columns.items() if looks_like_id(name))
+        candidates = brief_list(filter(looks_like_id, columns))
         hint = f"; --docid names a column of ids, perhaps {candidates}" if candidates else ""
         without = f"{counted(n_missing, 'document')} without an id"
         note(f"{without}, named by the position within the query: doc1, doc2 ...{hint}")
