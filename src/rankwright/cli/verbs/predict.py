@@ -13,7 +13,6 @@ from rankwright.cli.options.data_files import FORMATS, ReadOptions, read_documen
 from rankwright.cli.options.option_groups import REQUIRED, argument, option
 from rankwright.cli.options.shared_options import JOBS, JSON, PLAIN_JSON, checked_output
 from rankwright.cli.output.console import note, show, show_text, write_text
-from rankwright.data.id_columns import looks_like_id
 
 if TYPE_CHECKING:
     from rankwright.data.dataset import Documents
@@ -111,6 +110,8 @@ def drift(*, model: Path = MODEL, data: Path = DRIFT_DATA, reading: ReadOptions,
 
 def _note_missing_ids(documents: Documents) -> None:
     """Say how many documents were named by their position within the query, and what could name them."""
+    from rankwright.data.id_columns import looks_like_id
+
     ids = documents.document_ids
     n_missing = len(documents) if ids is None else int((ids == "").sum())
     if n_missing:
