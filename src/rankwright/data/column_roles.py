@@ -40,6 +40,7 @@ class ColumnOptions(TypedDict, total=False):
     features: Sequence[str] | None
     drop: Sequence[str]
     categorical: Sequence[str]
+    show: Sequence[str]
 
 
 @dataclass(frozen=True)
@@ -52,6 +53,7 @@ class Roles:
     features: Sequence[str] | str | None = None
     drop: Sequence[str] | str = ()
     categorical: Sequence[str] | str = ()
+    show: Sequence[str] | str = ()
 
     def document_column(self, names: Sequence[str]) -> str | None:
         """Return the column of document ids: by default `docid`, if there is one."""

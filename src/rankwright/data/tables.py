@@ -76,7 +76,8 @@ def documents_of(columns: Iterable[TableColumn], roles: Roles) -> Documents:
         X, names, use = _without_row_numbers(X, names, use)
     named = Documents(X, queries, document_ids=ids, feature_names=names, categories=tuple(categories.values()))
     documents = named if labels is None else named.with_labels(labels)
-    return documents.with_columns(use)
+    shown = {name: table[name].texts() for name in matching(list(table), roles.show)}
+    return documents.with_columns(use, shown)
 
 
 def warned(documents: D) -> D:
@@ -141,7 +142,7 @@ def _assigned(table: dict[str, TableColumn], roles: Roles) -> Columns:
     if roles.label in ids:
         raise InputError(f"Column {roles.label!r} cannot hold both the label and an id.")
     taken = {*ids, roles.label or LABEL}  # without labels, a column `label` is no feature by default
-    dropped = set(matching(names, roles.drop))
+    dropped, shown = set(matching(names, roles.drop)), set(matching(names, roles.show))
     categorical = [name for name in matching(names, roles.categorical) if name not in dropped]
     guessed: dict[str, str] = {}
     if roles.features is None:
@@ -154,10 +155,12 @@ def _assigned(table: dict[str, TableColumn], roles: Roles) -> Columns:
         features = [name for name in asked if name in exact or name not in taken]
         features += [name for name in categorical if name not in features]
     _require_features(features, categorical, {*ids, roles.label})
-    reasons = {name: "dropped" if name in dropped else "not needed" for name in names if name not in taken}
-    not_used = {name: guessed.get(name, why) for name, why in reasons.items() if name not in features}
+    reasons = dict.fromkeys(names, "not needed") | guessed
+    reasons |= dict.fromkeys(dropped, "dropped") | dict.fromkeys(shown, "shown")
+    not_used = {name: why for name, why in reasons.items() if name not in {*taken, *features}}
     chosen = tuple(name for name in features if name in categorical)
-    return Columns(roles.label, roles.qid, docid, tuple(features), chosen, not_used, tuple(guessed))
+    unexpected = tuple(name for name in guessed if name not in shown)
+    return Columns(roles.label, roles.qid, docid, tuple(features), chosen, not_used, unexpected)
 
 
 def _why_not(column: TableColumn) -> str | None:

@@ -239,3 +239,13 @@ def test_the_longest_record(block_size):
     data = b"id,x\n" + b"a" * 17 + b",1\n"
     assert not isinstance(parse(data, block_size, max_record=19), tuple)
     assert parse(data, block_size, max_record=18) == (2, "record_too_long")
+
+
+def test_a_column_may_be_a_feature_and_shown_as_it_is_written(tmp_path):
+    path = tmp_path / "shop.csv"
+    path.write_text('qid,label,title,price\nhats,1,"Hat, red",3.50\nhats,0,,12\n')
+    data = read_csv(path, show=["title", "price"])
+    assert data.feature_names == ("price",)
+    assert data.X.tolist() == [[3.5], [12.0]]
+    assert data.shown["title"].tolist() == ["Hat, red", None]
+    assert data.shown["price"].tolist() == ["3.50", "12"]

@@ -39,6 +39,7 @@ def from_frame(
     features: Sequence[str] | None = None,
     drop: Sequence[str] = (),
     categorical: Sequence[str] = (),
+    show: Sequence[str] = (),
 ) -> Documents:
     """Return the documents of a pandas or polars data frame or an Arrow table.
 
@@ -63,6 +64,9 @@ def from_frame(
         Columns that are no features, by name or pattern.
     categorical
         Feature columns with categories (text or numbers), by name or pattern, to be encoded: see `Category`.
+    show
+        Columns to show beside documents and queries on pages and in tables of scores, such as `title`, by name or
+        pattern. This alone makes no feature of them, and keeps those that are. They are the attribute `shown`.
 
     Examples
     --------
@@ -75,7 +79,7 @@ def from_frame(
     >>> rw.from_arrow(pa.table(columns), qid="query", label=None)
     Documents(3 documents, 2 queries, 1 features)
     """
-    return warned(documents_of(columns_of(frame), Roles(label, qid, docid, features, drop, categorical)))
+    return warned(documents_of(columns_of(frame), Roles(label, qid, docid, features, drop, categorical, show)))
 
 
 # One function under the name by which users of each library look for it.

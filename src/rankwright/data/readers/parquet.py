@@ -35,6 +35,7 @@ def read_parquet(
     features: Sequence[str] | None = None,
     drop: Sequence[str] = (),
     categorical: Sequence[str] = (),
+    show: Sequence[str] = (),
 ) -> Documents:
     """Read documents from a Parquet file; needs pyarrow.
 
@@ -48,7 +49,7 @@ def read_parquet(
     >>> rw.read_parquet("judged.parquet").feature_names
     ('bm25',)
     """
-    roles = Roles(label, qid, docid, features, drop, categorical)
+    roles = Roles(label, qid, docid, features, drop, categorical, show)
     with naming(path):
         return warned(documents_of(parquet_columns(path), roles))
 
