@@ -189,7 +189,7 @@ class Predicts(Protocol):
 
 
 def evaluate(
-    systems: Mapping[str, Predicts | ArrayLike | Run] | Sequence[Run] | Predicts | ArrayLike | Run,
+    systems: Mapping[str, Predicts | ArrayLike | Run | str] | Sequence[Run] | Predicts | ArrayLike | Run,
     data: RankingData | Judgements | tuple[Any, Any, Any],
     *,
     metrics: MetricLike | Sequence[MetricLike] = ("ndcg@10", "map"),
@@ -205,7 +205,9 @@ def evaluate(
     ----------
     systems
         Fitted rankers, scorers, other libraries' fitted models with `predict`, arrays with one score per document,
-        or runs (`read_run`): several by name, or a single one. Runs may be a list, named by their tags.
+        or runs (`read_run`): several by name, or a single one. Runs may be a list, named by their tags. The name
+        of a column, a feature or one of `data.shown`, is the order by it: `position` ascending, `-sales`
+        descending.
     data
         The judged documents: RankingData, (X, y, qid), or for runs the judgements alone (`read_judgements`).
     metrics
@@ -370,6 +372,10 @@ def _convention(
 
 def scores_of(name: str, system: Any, data: RankingData | Judgements, n_jobs: int | None) -> ArrayLike:
     """Return the scores that a system, named `name` in messages, gives the documents."""
+    if isinstance(system, str):
+        if isinstance(data, Judgements):
+            raise InputError(f"There is no column {system!r}: judgements have no columns; give RankingData.")
+        return data.scores_by(system)
     if not hasattr(system, "predict"):
         try:
             return checked_scores(system, len(data))
