@@ -63,8 +63,8 @@ class FittedFold(NamedTuple):
         other = FittedFold.of(documents)
         if other is not None and other.content != self.content and np.isin(other.queries, self.queries).any():
             warnings.warn(
-                "Folds divide queries, and a query whose other documents were in the fit has too high a score: "
-                f"{CALLS[False]} keeps queries whole, as rankwright.cross_validate does.",
+                "Folds divide queries: other documents of the scored queries were in the fit, so the score does "
+                f"not hold for new ones; {CALLS[False]} keeps queries whole, as rankwright.cross_validate does.",
                 SplitQueryWarning,
                 stacklevel=3,
             )
