@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from rankwright.auto.entries import JudgedEntry
-    from rankwright.auto.mixing import FitProgress, MemberStanding, Mix, Weigh
+    from rankwright.auto.mixing import FitProgress, Mix, Standings, Weigh
     from rankwright.data.dataset import RankingData
     from rankwright.ensembling.pool import Pool
     from rankwright.models.scorer import Scorer
@@ -126,7 +126,7 @@ class AutoRanker(RandomParameters, Ranker):
         "Folder that caches every finished fit, so that a run that was killed can resume. None: cache nothing.",
         default=None,
     )
-    standings_: tuple[MemberStanding, ...] = fitted("The members, by weight and then by value.")
+    standings_: Standings = fitted("The members, by weight and then by value.")
     estimate_: Estimate = fitted("The value to expect on new queries, with its interval.")
     run_: AutoRun = fitted("The result of the run: judged members, failures, skipped members, frontier.")
     _watch: Callable[[FitProgress], None] | None = fitted("")
@@ -180,6 +180,9 @@ class AutoRanker(RandomParameters, Ranker):
         self._fitted()
         code = reproduce or f"rankwright.{self!r}.fit(data)"
         write_auto_page(self.run_, self.model_, path, reproduce=code)
+
+    def _notebook_parts(self) -> tuple[Any, ...]:
+        return self.estimate_, self.standings_
 
     def _fit_once_or_twice(self, task: FitTask, *, refit: bool) -> tuple[FitTask, Scorer, History]:
         """Fit once: validation data are judged queries like the others, so a refit would change nothing."""

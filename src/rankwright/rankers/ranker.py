@@ -233,10 +233,14 @@ class Ranker(Parameters, Estimator, ABC):
         return by_name(self.feature_importances_, self.model_.feature_names)
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
-        """Return the parameters and, after a fit, what a notebook shows of the model and of its rounds."""
-        parts = (self.model_, self.history_) if self.__sklearn_is_fitted__() else ()
+        """Return the parameters and, after a fit, what a notebook shows of its outcome."""
+        parts = self._notebook_parts() if self.__sklearn_is_fitted__() else ()
         shown = [part._repr_mimebundle_()["text/html"] for part in parts]
         return {"text/plain": repr(self), "text/html": "".join([self._repr_html_(), *shown])}
+
+    def _notebook_parts(self) -> tuple[Any, ...]:
+        """Return what a notebook shows of a fit: the model and its rounds."""
+        return self.model_, self.history_
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "model_")
