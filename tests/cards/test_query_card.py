@@ -61,7 +61,7 @@ def test_columns_to_show_are_beside_queries_and_documents():
             "label": [1, 0, 0, 1],
             "bm25": [1.0, 2.0, 3.0, 4.0],
             "title": ["Sneaker", None, "Cap", "Top hat"],
-            "position": [2, 1, 1, 2],
+            "position": [2, 1, 2, 1],
         }
     )
     data = rw.from_pandas(frame, show=["query_text", "title", "position"], drop=["position"])
@@ -70,5 +70,5 @@ def test_columns_to_show_are_beside_queries_and_documents():
     queries = {query.id: query for query in QueryCard.of(shown.systems, report, shown.data).browser.queries}
     assert {name: query.text for name, query in queries.items()} == {"q1": "red shoes", "q2": "hats"}
     assert queries["q1"].details == [["Sneaker", "position 2"], ["position 1"]]
-    assert queries["q2"].plain()["details"] == [["Cap", "position 1"], ["Top hat", "position 2"]]
+    assert queries["q2"].plain()["details"] == [["Cap", "position 2"], ["Top hat", "position 1"]]
     assert queries["q1"].ranks[0] == [2, 1]

@@ -211,6 +211,8 @@ def test_the_order_by_a_column_is_a_system():
     data = from_pandas(frame.assign(position=-DATA.X[:, 0]), show=["position"], drop=["position"])
     report = evaluate({"live": "position", "falling": "-bm25", "scores": SCORES}, data, metrics="ndcg@10")
     assert report.mean("live", "ndcg@10") == report.mean("falling", "ndcg@10") == report.mean("scores", "ndcg@10")
+    with pytest.warns(UserWarning, match="'-position' ranks most pairs .* its reverse is 'position'"):
+        evaluate({"live": "-position"}, data)
     with pytest.raises(InputError, match="There is no column 'positio'; did you mean 'position'"):
         evaluate({"live": "positio"}, data)
     with pytest.raises(InputError, match="There is no column 'position': judgements have no columns"):

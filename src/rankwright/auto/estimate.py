@@ -15,6 +15,7 @@ import numpy as np
 from rankwright.auto.mixing import mix
 from rankwright.base.wording import counted, interval, metric_value, percent
 from rankwright.ensembling.weights import best_alone
+from rankwright.evaluation.evaluate import order_by
 from rankwright.metrics.base import mean_over_queries
 from rankwright.reports.blocks import Cell, Column, Kind, Table
 from rankwright.reports.result import Result
@@ -213,7 +214,7 @@ def _best_feature(plan: FitPlan, metric: Metric, mixture: _Expected, n_threads: 
 
 
 def _order(column: str, plan: FitPlan, metric: Metric, mixture: _Expected, n_threads: int) -> Rival:
-    scores = plan.whole.data.scores_by(column)[_rows(plan)]
+    scores = order_by(column, plan.whole.data)[_rows(plan)]
     values = plan.held_out.by_query(plan.held_out.values(metric, scores, n_threads))
     return _rival(column, _Expected(values, 0.0), mixture)
 

@@ -20,6 +20,7 @@ from rankwright.data.query_filters import QueryFilter, any_of, relevant_document
 from rankwright.data.readers.trec import Judgements, Run
 from rankwright.evaluation.report import Report
 from rankwright.metrics.catalogue import Convention, as_metrics, find_convention
+from rankwright.metrics.pairwise import PairAccuracy
 from rankwright.models.other_libraries import scores_by
 from rankwright.models.scorer import name_of, scorer_of
 
@@ -370,12 +371,22 @@ def _convention(
     return find_convention(given) if isinstance(given, str) else given
 
 
+def order_by(column: str, data: RankingData) -> Doubles:
+    """Return scores that order documents by a column; warn if the reverse order is better."""
+    scores = data.scores_by(column)
+    if PairAccuracy()(data.y, scores, data.qid) < 0.5:
+        other = column[1:] if column.startswith("-") else f"-{column}"
+        sentence = f"The order by {column!r} ranks most pairs of documents wrongly; its reverse is {other!r}."
+        warnings.warn(sentence, stacklevel=2)
+    return scores
+
+
 def scores_of(name: str, system: Any, data: RankingData | Judgements, n_jobs: int | None) -> ArrayLike:
     """Return the scores that a system, named `name` in messages, gives the documents."""
     if isinstance(system, str):
         if isinstance(data, Judgements):
             raise InputError(f"There is no column {system!r}: judgements have no columns; give RankingData.")
-        return data.scores_by(system)
+        return order_by(system, data)
     if not hasattr(system, "predict"):
         try:
             return checked_scores(system, len(data))

@@ -103,11 +103,11 @@ def test_runs_of_other_queries(run, refuse, fold, systems, tmp_path):
 
 @pytest.fixture
 def shop(tmp_path):
-    """A shop's table, and a model of its only feature, which ranks perfectly; the shop's order is the reverse."""
+    """A shop's table, and a model of its only feature, which ranks perfectly; the second best is first today."""
     rows = [
-        f"q{query},shoes {query},{label},{label}.5,Shoe {query}.{label},https://shop.example/{label},{label + 1}"
+        f"q{query},shoes {query},{label},{label}.5,Shoe {query}.{label},https://shop.example/{label},{position}"
         for query in range(4)
-        for label in range(3)
+        for label, position in ((0, 3), (1, 1), (2, 2))
     ]
     table = tmp_path / "shop.csv"
     table.write_text("qid,query_text,label,bm25,title,url,position\n" + "\n".join(rows))
@@ -115,20 +115,21 @@ def shop(tmp_path):
     return table
 
 
+@pytest.mark.filterwarnings("default:The order by")
 def test_the_order_of_today_is_the_baseline(run, refuse, shop, tmp_path):
-    words = ("compare", f"new={tmp_path / 'new.rw'}", "--data", shop, "--metrics", "mrr", "--show")
+    words = ("compare", f"new={tmp_path / 'new.rw'}", "--data", shop, "--metrics", "ndcg@1", "--show")
     shown = (*words, "query_text,title,url", "--baseline-column")
     compared = run(*shown, "position", "--report", tmp_path / "page.html", "--json").json
     assert compared["baseline"] == "position"
-    assert {name: means["mrr"]["mean"] for name, means in compared["systems"].items()} == {
-        "position": 0.5,
-        "new": 1.0,
-    }
+    means = {name: values["ndcg@1"]["mean"] for name, values in compared["systems"].items()}
+    assert means == {"position": pytest.approx(1 / 3), "new": 1.0}
     query = read_page(tmp_path / "page.html").data["browser"]["queries"][0]
     assert query["text"] == f"shoes {query['id'][1:]}"
-    assert query["details"][0][1:] == ["https://shop.example/0", "position 1"]
-    falling = run(*shown, "-position", "--json").json
-    assert falling["systems"]["-position"]["mrr"]["mean"] == 1.0
+    assert query["details"][0][1:] == ["https://shop.example/0", "position 3"]
+    falling = run(*shown, "-position")
+    assert (
+        "The order by '-position' ranks most pairs of documents wrongly; its reverse is 'position'." in falling.err
+    )
     assert "bm25" in run(*shown, "-bm25").out, "a feature of the model"
     assert refuse(*shown, "position", "--baseline", "new") == "Give --baseline or --baseline-column, not both."
     assert "There is no column 'positio'; did you mean 'position'?" in refuse(*shown, "positio")
@@ -141,9 +142,9 @@ def test_the_order_of_today_is_the_baseline(run, refuse, shop, tmp_path):
 
 def test_evaluate_measures_the_order_of_today_first(run, refuse, shop, tmp_path):
     words = ("evaluate", f"new={tmp_path / 'new.rw'}", "--data", shop, "--baseline-column", "position")
-    measured = run(*words, "--metrics", "mrr", "--json").json
+    measured = run(*words, "--metrics", "ndcg@1", "--json").json
     assert list(measured["systems"]) == ["position", "new"]
-    assert measured["comparisons"][0]["difference"] == 0.5
+    assert measured["comparisons"][0]["difference"] == pytest.approx(2 / 3)
     assert "an order has no rounds" in refuse(*words, "--rounds", "1")
 
 
