@@ -43,7 +43,7 @@ def evaluate(
 
     Example:
 
-        rankwright evaluate old=old.rw new=new.rw --data test.txt --metrics ndcg@10,map
+        rankwright evaluate old.rw new=new.rw --data test.txt --metrics ndcg@10,map
     """
     from rankwright.cli.options.system_files import opened
 
