@@ -14,6 +14,7 @@ from rankwright.data.column_roles import Roles
 from rankwright.data.dataset import Documents
 from rankwright.data.readers.frames import from_arrow, from_pandas, from_polars
 from rankwright.data.readers.parquet import read_parquet
+from rankwright.data.splitting import concat
 from rankwright.data.tables import NUMBERS, ColumnsWarning, documents_of
 
 COLUMNS = {
@@ -347,3 +348,34 @@ def test_an_integer_that_no_float_can_hold_is_refused():
     frame = pd.DataFrame({"qid": [1, 1], "label": [0, 1], "x": pd.Series([10**400, 1], dtype=object)})
     with pytest.raises(InputError, match=r"Column 'x' has an integer that no float can hold"):
         from_pandas(frame)
+
+
+def test_columns_to_show_are_kept_as_text_and_change_no_feature(take):
+    data = take(COLUMNS, show=["title", "clicks"])
+    assert data.feature_names == ("bm25", "clicks", "fresh", "price")
+    assert {name: texts.tolist() for name, texts in data.shown.items()} == {
+        "title": ["one", "two", "three"],
+        "clicks": ["7", "8", "9"],
+    }
+    assert data.columns.not_used == {"title": "shown"}
+    assert data.columns.warning is None
+    with pytest.raises(InputError, match="There is no column 'titel'; did you mean 'title'"):
+        take(COLUMNS, show=["titel"])
+
+
+def test_columns_to_show_stay_with_their_documents(take):
+    data = take(COLUMNS, show=["title"])
+    assert data.take([2, 0]).shown["title"].tolist() == ["three", "one"]
+    joined = concat(data.take_queries([1]), data.take_queries([0]))
+    assert dict(zip(joined.y, joined.shown["title"], strict=True)) == {1.0: "one", 0.0: "two", 2.0: "three"}
+
+
+def test_documents_are_ordered_by_a_column(take):
+    data = take(COLUMNS | {"position": [2, 1, None]}, show=["title", "position"], drop=["position"])
+    assert np.argsort(-data.scores_by("position")).tolist() == [1, 0, 2], "missing is last"
+    assert np.argsort(-data.scores_by("-position")).tolist() == [0, 1, 2]
+    assert data.scores_by("-clicks").tolist() == [7, 8, 9], "a feature"
+    with pytest.raises(InputError, match="Column 'title' holds no numbers to order documents by"):
+        data.scores_by("title")
+    with pytest.raises(InputError, match="There is no column 'label'"):
+        data.scores_by("label")

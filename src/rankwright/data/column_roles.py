@@ -31,6 +31,7 @@ class ColumnOptions(TypedDict, total=False):
     drop: Sequence[str]
     categorical: Sequence[str]
     dates: Sequence[str]
+    show: Sequence[str]
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,7 @@ class Roles:
     drop: Sequence[str] | str = ()
     categorical: Sequence[str] | str = ()
     dates: Sequence[str] | str = ()
+    show: Sequence[str] | str = ()
 
     def document_column(self, names: Sequence[str]) -> str | None:
         """Return the column of document ids: by default `docid`, if there is one."""

@@ -21,10 +21,11 @@ from rankwright.base.errors import InputError
 from rankwright.base.resources import available_threads
 from rankwright.base.wording import counted
 from rankwright.data.categories import checked_categories
+from rankwright.data.column_roles import no_column
 from rankwright.data.groups import QueryGroups, checked_query_ids
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
@@ -70,6 +71,7 @@ class Documents:
     feature_names: tuple[str, ...] | None
     categories: tuple[Category, ...]
     columns: Columns | None
+    shown: Mapping[str, NDArray[np.object_]]
 
     def __init__(
         self,
@@ -92,6 +94,7 @@ class Documents:
         self._set("feature_names", None if names is None else checked_feature_names(names, n_features))
         self._set("categories", checked_categories(categories, self.feature_names) if categories else ())
         self._set("columns", None)  # what the columns of a table were used for
+        self._set("shown", {})  # columns of a table to show beside the documents, as text
 
     def _set(self, name: str, value: Any) -> None:
         object.__setattr__(self, name, value)
@@ -132,11 +135,33 @@ class Documents:
             feature_names=self.feature_names,
             categories=self.categories,
         )
-        return judged.with_columns(self.columns)
+        return judged.with_columns(self.columns, self.shown)
 
-    def with_columns(self, columns: Columns | None) -> Self:
-        """Return the same documents, which remember what the columns of their table were used for."""
-        return self._replaced(columns=columns)
+    def with_columns(
+        self, columns: Columns | None, shown: Mapping[str, Sequence[str | None] | NDArray[Any]]
+    ) -> Self:
+        """Return the same documents, which remember the use of their columns, and those to show as text."""
+        texts = {name: np.array(column, dtype=object) for name, column in shown.items()}
+        return self._replaced(columns=columns, shown=texts)
+
+    def scores_by(self, column: str) -> Doubles:
+        """Return scores that order documents by a column, ascending; with `-` before its name, descending.
+
+        The column is a feature or is shown. Documents without a value are last.
+        """
+        name = column.removeprefix("-")
+        if name in self.shown:
+            try:
+                values = np.array([np.nan if text is None else float(text) for text in self.shown[name]])
+            except ValueError as error:
+                raise InputError(f"Column {name!r} holds no numbers to order documents by: {error}.") from None
+        elif name in (self.feature_names or ()):
+            values = self.X[:, (self.feature_names or ()).index(name)].astype(np.float64)
+        else:
+            raise InputError(no_column(name, [*self.shown, *(self.feature_names or ())]))
+        scores = values if column.startswith("-") else -values
+        last = np.nextafter(np.nanmin(scores, initial=0.0), -np.inf)
+        return np.where(np.isnan(scores), last, scores)
 
     def with_features(self, X: Floats, names: tuple[str, ...] | None, categories: tuple[Category, ...]) -> Self:
         """Return the same documents with other features, which are not checked again."""
@@ -173,7 +198,8 @@ class Documents:
         """Return the given rows, by number or mask, in the given order."""
         wanted = checked_rows(rows)
         arrays = {name: value for name, value in self.__getstate__().items() if isinstance(value, np.ndarray)}
-        return self._replaced(**{name: sealed(value[wanted]) for name, value in arrays.items()})
+        taken = {name: sealed(value[wanted]) for name, value in arrays.items()}
+        return self._replaced(**taken, shown={name: texts[wanted] for name, texts in self.shown.items()})
 
     def take_queries(self, queries: ArrayLike) -> Self:
         """Return the documents of the given queries (by number), rows in their old order."""

@@ -124,7 +124,9 @@ def concat(*parts: SomeDocuments, shared_queries: str = "refuse") -> SomeDocumen
         joined: SomeDocuments = parts[0]._as_joined(RankingData(X, y, qid, **documents), parts)
     else:
         joined = parts[0]._as_joined(Documents(X, qid, **documents), parts)
-    return joined
+    shared = [name for name in parts[0].shown if all(name in part.shown for part in parts)]
+    shown = {name: np.concatenate([part.shown[name] for part in parts]) for name in shared}
+    return joined.with_columns(None, shown)
 
 
 def generator(random_state: Any) -> np.random.Generator:

@@ -90,7 +90,9 @@ def documents_of(columns: Iterable[TableColumn], roles: Roles) -> Documents:
         names = tuple(name for name in names if name not in reasons)
     named = Documents(X, queries, document_ids=ids, feature_names=names, categories=tuple(categories.values()))
     documents = named if labels is None else named.with_labels(labels)
-    return documents.with_columns(use)
+    shown = {name: table[name].texts() for name in matching(list(table), roles.show)}
+    unexpected = tuple(name for name in use.guessed if name not in shown)
+    return documents.with_columns(replace(use, guessed=unexpected), shown)
 
 
 def warned(documents: D) -> D:
@@ -162,7 +164,7 @@ def _assigned(table: dict[str, TableColumn], roles: Roles) -> Columns:
     if roles.label in ids:
         raise InputError(f"Column {roles.label!r} cannot hold both the label and an id.")
     taken = {*ids, roles.label or LABEL}  # without labels, a column `label` is no feature by default
-    dropped = set(matching(names, roles.drop))
+    dropped, shown = set(matching(names, roles.drop)), set(matching(names, roles.show))
     categorical = [name for name in matching(names, roles.categorical) if name not in dropped]
     dates = [name for name in matching(names, roles.dates) if name not in dropped]
     guessed: dict[str, str] = {}
@@ -179,9 +181,10 @@ def _assigned(table: dict[str, TableColumn], roles: Roles) -> Columns:
     _require_features(features, (*categorical, *dates), {*ids, roles.label})
     if both := set(categorical).intersection(dates):
         raise InputError(f"Column {min(both)!r} cannot hold both categories and dates.")
-    reasons = {name: "dropped" if name in dropped else "not needed" for name in names if name not in taken}
-    used, encoded = set(features), set(categorical)
-    not_used = {name: guessed.get(name, why) for name, why in reasons.items() if name not in used}
+    reasons = dict.fromkeys(names, "not needed") | guessed
+    reasons |= dict.fromkeys(dropped, "dropped") | dict.fromkeys(shown, "shown")
+    used, encoded = {*taken, *features}, set(categorical)
+    not_used = {name: why for name, why in reasons.items() if name not in used}
     chosen = tuple(name for name in features if name in encoded)
     return Columns(roles.label, roles.qid, docid, tuple(features), chosen, tuple(dates), not_used, tuple(guessed))
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import json
 from abc import ABC, abstractmethod
 from collections.abc import Collection
 from dataclasses import dataclass, field
@@ -97,6 +96,7 @@ class Scorer(ABC):
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
         """Return a card for a notebook: the kind of scorer, its features and rounds, and the facts about it."""
+        from rankwright.reports.blocks import spelled_fact
         from rankwright.reports.notebook import card_html
 
         names = "" if self.feature_names is None else f": {brief_list(self.feature_names)}"
@@ -104,7 +104,7 @@ class Scorer(ABC):
         if self.n_rounds:
             facts["rounds"] = f"{self.n_rounds:,}"
         for name, fact in self.about.items():
-            facts.setdefault(name, fact if isinstance(fact, str) else json.dumps(fact, ensure_ascii=False))
+            facts.setdefault(name, spelled_fact(fact))
         short = {name: f"{fact[:MOST_SHOWN]}{'...' * (len(fact) > MOST_SHOWN)}" for name, fact in facts.items()}
         return {"text/plain": repr(self), "text/html": card_html(type(self).__name__, short)}
 

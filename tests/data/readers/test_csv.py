@@ -251,3 +251,13 @@ def test_dates_of_a_csv_file(csv_file):
     np.testing.assert_array_equal(read_csv(path, dates=["day"]).X, [[10], [np.nan]])
     with pytest.raises(InputError, match=r"'1970-01-11' in column 'day' is not a number; name .* in dates\."):
         read_csv(path, features=["day"])
+
+
+def test_a_column_may_be_a_feature_and_shown_as_it_is_written(tmp_path):
+    path = tmp_path / "shop.csv"
+    path.write_text('qid,label,title,price\nhats,1,"Hat, red",3.50\nhats,0,,12\n')
+    data = read_csv(path, show=["title", "price"])
+    assert data.feature_names == ("price",)
+    assert data.X.tolist() == [[3.5], [12.0]]
+    assert data.shown["title"].tolist() == ["Hat, red", None]
+    assert data.shown["price"].tolist() == ["3.50", "12"]

@@ -56,6 +56,11 @@ class ReadOptions:
     delimiter: str | None = _option(
         "Delimiter of a .csv or .tsv file: comma, semicolon or tab, by default as its name says.", "NAME"
     )
+    show: str | None = _option(
+        "Columns of a table to show beside documents and queries on pages and in written tables, such as "
+        "query_text,title,url; this alone makes no feature of them, and keeps those that are.",
+        "A,B,...",
+    )
     n_features: int | None = _option(
         "Number of features, if a LETOR file never mentions the last ones.", "N", min=1
     )
@@ -83,6 +88,7 @@ class ReadOptions:
             "drop": _names(self.drop),
             "categorical": _names(self.categorical),
             "dates": _names(self.dates),
+            "show": _names(self.show),
         }
         if self.features is None and models and all(model.feature_names is not None for model in models):
             from rankwright.data.categories import source_columns
@@ -94,14 +100,24 @@ class ReadOptions:
             options["categorical"] = list(dict.fromkeys(held))
         return options
 
+    def ordered_by(self, column: str | None, models: Sequence[HasFeatures] = ()) -> ReadOptions:
+        """Return the options that keep the column of an order, which is a feature only if that is asked for."""
+        if column is None:
+            return self
+        name = column.removeprefix("-")
+        asked = self.columns(models, judged=True)["features"] is not None
+        drop = self.drop if asked else ",".join([*_names(self.drop), name])
+        return replace(self, show=",".join([*_names(self.show), name]), drop=drop)
+
     def refuse_columns(self, path: Path) -> None:
         """Refuse options that have no effect on a LETOR file."""
-        for name in ("label", "qid", "docid", "features", "drop", "categorical", "dates", "delimiter"):
+        for name in ("label", "qid", "docid", "features", "drop", "categorical", "dates", "show", "delimiter"):
             if getattr(self, name) is not None:
                 hint = "; for the number of features there is --n-features" if name == "features" else ""
                 if str(path) == "-" and self.format is None:
                     hint = ", as which standard input is read; add --format csv, tsv or parquet"
-                raise InputError(f"--{name} is for tables only, not for LETOR files{hint}.")
+                option = "--show and --baseline-column are" if name == "show" else f"--{name} is"
+                raise InputError(f"{option} for tables only, not for LETOR files{hint}.")
 
     def delimiter_of(self, kind: str) -> str | None:
         """Return the delimiter of a kind of table: as given, otherwise that of the kind; None for Parquet."""

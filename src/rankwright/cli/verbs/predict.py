@@ -15,6 +15,8 @@ from rankwright.cli.options.shared_options import JOBS, JSON, PLAIN_JSON, checke
 from rankwright.cli.output.console import note, show, show_text, write_text
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from rankwright.data.dataset import Documents
     from rankwright.data.readers.trec import Run
 
@@ -93,7 +95,8 @@ def rank(
     documents = read_documents(data, reading, [scorer], n_jobs=jobs)
     scores = scorer.predict(documents, n_jobs=jobs)
     run = Run.of(documents.qid, documents.document_names, scores, tag=tag)
-    _write(_json(run_lists(run)) if json else format_run(run), out, f"{len(scores):,} ranked documents")
+    text = _json(run_lists(run, documents.shown)) if json else format_run(run)
+    _write(text, out, f"{len(scores):,} ranked documents")
     _note_missing_ids(documents)
 
 
@@ -122,14 +125,18 @@ def _note_missing_ids(documents: Documents) -> None:
         note(f"{without}, named by the position within the query: doc1, doc2 ...{hint}")
 
 
-def run_lists(run: Run) -> dict[str, Any]:
-    """Return each query's documents, best first."""
+def run_lists(run: Run, shown: Mapping[str, Any]) -> dict[str, Any]:
+    """Return each query's documents, best first, with the columns to show."""
     ranking = run.ranking()
     offsets, order = ranking.groups.offsets, ranking.order
     queries: dict[str, list[dict[str, Any]]] = {}
     for query, name in enumerate(ranking.groups.ids.tolist()):
         rows = order[offsets[query] : offsets[query + 1]].tolist()
-        queries[str(name)] = [{"document": run.document_ids[row], "score": run.scores[row]} for row in rows]
+        queries[str(name)] = [
+            {"document": run.document_ids[row], "score": run.scores[row]}
+            | {column: texts[row] for column, texts in shown.items()}
+            for row in rows
+        ]
     return {"tag": run.tag, "queries": queries}
 
 

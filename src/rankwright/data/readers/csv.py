@@ -72,6 +72,7 @@ def read_csv(
     drop: Sequence[str] = (),
     categorical: Sequence[str] = (),
     dates: Sequence[str] = (),
+    show: Sequence[str] = (),
     delimiter: str | None = None,
 ) -> Documents:
     """Read documents from a CSV or TSV file with a header of column names, decompressed if it ends with .gz.
@@ -84,7 +85,7 @@ def read_csv(
 
     Parameters
     ----------
-    label, qid, docid, features, drop, categorical, dates
+    label, qid, docid, features, drop, categorical, dates, show
         As in `from_pandas`.
     delimiter
         A comma, a semicolon or a tab; by default a tab for .tsv and .tsv.gz, otherwise a comma.
@@ -98,7 +99,7 @@ def read_csv(
     >>> rw.read_csv("judged.csv", qid="query", label="grade").feature_names
     ('bm25', 'age')
     """
-    roles = Roles(label, qid, docid, features, drop, categorical, dates)
+    roles = Roles(label, qid, docid, features, drop, categorical, dates, show)
     with naming(path):
         columns, n_rows = csv_columns(path, roles, _checked_delimiter(path, delimiter))
         sizes = None if any(column.name == qid for column in columns) else sizes_file(path)
@@ -115,6 +116,7 @@ class _CsvColumn:
     path: str | PathLike[str]
     column: _native.CsvColumn
     is_label: bool
+    as_text: _native.CsvColumn
 
     @property
     def name(self) -> str:
@@ -148,7 +150,7 @@ class _CsvColumn:
         return (np.array(texts, dtype=object) if integers is None else integers)[number_of_row]
 
     def texts(self) -> list[str | None]:
-        number_of_row, texts = self.column.ids()
+        number_of_row, texts = self.as_text.ids()
         known = [None if text.strip(" \t") in MISSING else text for text in texts]
         return [known[number] for number in number_of_row.tolist()]
 
@@ -167,7 +169,21 @@ def csv_columns(path: str | PathLike[str], roles: Roles, delimiter: str) -> tupl
     if roles.categorical or roles.dates:
         header = _header(path, delimiter)
         texts += [*matching(header, roles.categorical), *matching(header, roles.dates)]
-    parser = _native.CsvParser(delimiter, roles.label, texts, MAX_LINE_BYTES)
+    columns, n_rows = _parsed(path, roles.label, texts, delimiter)
+    shown = matching([column.name for column in columns], roles.show)
+    # A column may be a feature and shown, as it is written: its texts are read separately.
+    as_written = _parsed(path, None, shown, delimiter)[0] if shown else columns
+    return [
+        _CsvColumn(path, column, column.name == roles.label, written if column.name in shown else column)
+        for column, written in zip(columns, as_written, strict=True)
+    ], n_rows
+
+
+def _parsed(
+    path: str | PathLike[str], label: str | None, texts: list[str], delimiter: str
+) -> tuple[list[_native.CsvColumn], int]:
+    """Return the columns of a file, those of the given names as text, and the number of rows."""
+    parser = _native.CsvParser(delimiter, label, texts, MAX_LINE_BYTES)
     for block in read_blocks(path):
         if error := parser.feed(block):
             raise InputError(_sentence(path, parser.n_columns, *error))
@@ -177,7 +193,7 @@ def csv_columns(path: str | PathLike[str], roles: Roles, delimiter: str) -> tupl
     if parser.n_columns == 0:
         raise InputError(f"{path} is empty: expected a line of column names.")
     n_rows = parser.n_rows
-    return [_CsvColumn(path, column, column.name == roles.label) for column in parser.take_columns()], n_rows
+    return parser.take_columns(), n_rows
 
 
 def _header(path: str | PathLike[str], delimiter: str) -> list[str]:

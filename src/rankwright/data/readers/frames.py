@@ -42,6 +42,7 @@ def from_frame(
     drop: Sequence[str] = (),
     categorical: Sequence[str] = (),
     dates: Sequence[str] = (),
+    show: Sequence[str] = (),
 ) -> Documents:
     """Return the documents of a pandas or polars data frame, an Arrow table, or what offers itself as one.
 
@@ -72,6 +73,9 @@ def from_frame(
     dates
         Feature columns with dates or times, by name or pattern, which become days since 1970-01-01. Text must be
         like 2026-03-31 or 2026-03-31 12:30:00 (ISO 8601); a time without a zone counts as UTC.
+    show
+        Columns to show beside documents and queries on pages and in tables of scores, such as `title`, by name or
+        pattern. This alone makes no feature of them, and keeps those that are. They are the attribute `shown`.
 
     Examples
     --------
@@ -84,7 +88,8 @@ def from_frame(
     >>> rw.from_arrow(pa.table(columns), qid="query", label=None)
     Documents(3 documents, 2 queries, 1 feature)
     """
-    return warned(documents_of(columns_of(frame), Roles(label, qid, docid, features, drop, categorical, dates)))
+    roles = Roles(label, qid, docid, features, drop, categorical, dates, show)
+    return warned(documents_of(columns_of(frame), roles))
 
 
 # One function under the name by which users of each library look for it.

@@ -38,6 +38,7 @@ def read_parquet(
     drop: Sequence[str] = (),
     categorical: Sequence[str] = (),
     dates: Sequence[str] = (),
+    show: Sequence[str] = (),
 ) -> Documents:
     """Read documents from a Parquet file, or from several with the same columns; needs pyarrow.
 
@@ -54,7 +55,7 @@ def read_parquet(
     >>> rw.read_parquet("judged.parquet").feature_names
     ('bm25',)
     """
-    roles = Roles(label, qid, docid, features, drop, categorical, dates)
+    roles = Roles(label, qid, docid, features, drop, categorical, dates, show)
     with naming(path, several=True):
         return warned(documents_of(parquet_columns(path), roles))
 
