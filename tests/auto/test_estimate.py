@@ -313,7 +313,7 @@ def test_an_estimate_is_plain_json(members):
     found = estimate(members, plausible_weights, PLAN, METRIC, 1)
     facts = json.loads(json.dumps(found.to_dict(), allow_nan=False))
     assert facts == found.to_dict()
-    assert list(facts) == ["metric", "value", "interval", "queries", "best_member", "best_feature"]
+    assert list(facts) == ["metric", "value", "interval", "queries", "best_member", "best_feature", "baseline"]
     assert facts["interval"] == list(found.interval)
     assert facts["best_member"]["name"] == found.best_member.name
     assert set(facts["best_feature"]) == {"name", "value", "ahead", "p_value"}

@@ -292,3 +292,28 @@ def test_names_are_never_markup(opened, hostile_page):
     assert "</script><script>alert(1)</script>" in page.locator("#left-name").inner_text()
     assert "</script><script>alert(1)</script>" in page.locator("#left-list").inner_text()
     assert page.title().startswith("</script>")
+
+
+def test_columns_of_the_data_are_shown_as_text_and_web_addresses_as_links(opened, shop_page):
+    page = opened(shop_page)
+    assert page.locator("#query-name").inner_text().startswith("shoes for query")
+    assert page.locator("#query-facts").inner_text().startswith("Query query")
+    assert page.locator("main b").count() == 0
+    links = page.locator(".details a").evaluate_all("links => links.map((link) => link.protocol)")
+    assert links
+    assert set(links) == {"https:"}
+    assert "javascript:alert(1)" in page.locator("#left-list").inner_text()
+    page.fill("#find", "shoes for query 3")
+    assert page.locator("#queries li").count() == 1
+
+
+@pytest.mark.parametrize("width", [1280, 375])
+def test_long_ids_are_shortened_in_the_middle(opened, shop_page, width):
+    page = opened(shop_page, width=width)
+    name = page.locator(".document .name").first
+    assert name.inner_text().startswith("SHOP-DE-2026-JACKETS-")
+    assert "\n" not in name.inner_text(), "a copied id is in one piece"
+    start, end = (name.locator("span").nth(part) for part in (0, 1))
+    assert start.evaluate("part => part.scrollWidth > part.clientWidth"), "the beginning is cut"
+    right = name.evaluate("name => name.getBoundingClientRect().right")
+    assert end.evaluate("part => part.getBoundingClientRect().right") <= right + 1, "the end is not"

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rankwright.base.errors import InputError
+from rankwright.base.errors import InputError, require_type
 from rankwright.base.wording import counted, metric_value
 from rankwright.reports.blocks import Column, Figure, Kind, Table
 from rankwright.reports.result import Result
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from numpy.typing import ArrayLike, NDArray
 
     from rankwright.base.arrays import Doubles
@@ -137,6 +136,7 @@ def reliability_chart(curves: Mapping[str, Reliability]) -> Chart:
     """
     from rankwright.reports.charts.lines import line_chart
 
+    require_type(curves, Mapping, "reliability_chart takes a dict of names and curves")
     lines = {f"{name} (error {metric_value(curve.error)})": curve.points for name, curve in curves.items()}
     description = f"Observed frequency by predicted probability: {', '.join(lines)}."
     lines["calibrated"] = [(0.0, 0.0), (1.0, 1.0)]

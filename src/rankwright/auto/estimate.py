@@ -2,7 +2,7 @@
 
 Rounds and weights for the queries of a part are chosen by the other queries alone, so no query judges a choice
 that it took part in. What the model gains by learning from all queries is added. The same holds for the best
-single member; the best single feature has nothing to learn.
+single member; the best single feature and the order of today have nothing to learn.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import numpy as np
 from rankwright.auto.mixing import mix
 from rankwright.base.wording import counted, interval, metric_value, percent
 from rankwright.ensembling.weights import best_alone
+from rankwright.evaluation.evaluate import order_by
 from rankwright.metrics.base import mean_over_queries
 from rankwright.reports.blocks import Cell, Column, Kind, Table
 from rankwright.reports.result import Result
@@ -48,6 +49,7 @@ class Estimate(Result):
     queries: int
     best_member: Rival
     best_feature: Rival | None
+    baseline: Rival | None = None
 
     @property
     def summary(self) -> str:
@@ -59,7 +61,11 @@ class Estimate(Result):
 
     def blocks(self) -> list[Block]:
         """Return the expected value beside those of simpler choices."""
-        rivals = {"best single member": self.best_member, "best single feature": self.best_feature}
+        rivals = {
+            "order today": self.baseline,
+            "best single member": self.best_member,
+            "best single feature": self.best_feature,
+        }
         rows: list[tuple[Any, ...]] = [("this model", self.value, None, None)]
         rows += [
             (Cell(kind, note=rival.name), rival.value, _lead(rival), rival.p_value)
@@ -103,10 +109,12 @@ def estimate(
     n_threads: int,
     *,
     choose: Choose | None = None,
+    baseline: str | None = None,
 ) -> Estimate:
     """Return the estimate for the mixture of these entries.
 
     `choose` gives the mixture that some judgements choose; by default they choose rounds and weights alone.
+    `baseline` is the column by which documents are ordered today.
     """
     held_out = plan.held_out
 
@@ -128,6 +136,7 @@ def estimate(
         int((~np.isnan(own.values)).sum()),
         _best_member(entries, plan, metric, own, n_threads),
         _best_feature(plan, metric, own, n_threads),
+        None if baseline is None else _order(baseline, plan, metric, own, n_threads),
     )
 
 
@@ -210,6 +219,12 @@ def _best_feature(plan: FitPlan, metric: Metric, mixture: _Expected, n_threads: 
     everyone = np.ones(table.shape[1], dtype=bool)
     values_of_best = held_out.by_query(crossed(held_out, lambda chosen: table[best(chosen)]))
     return _rival(names[best(everyone)], _Expected(values_of_best, 0.0), mixture)
+
+
+def _order(column: str, plan: FitPlan, metric: Metric, mixture: _Expected, n_threads: int) -> Rival:
+    scores = order_by(column, plan.whole.data)[_rows(plan)]
+    values = plan.held_out.by_query(plan.held_out.values(metric, scores, n_threads))
+    return _rival(column, _Expected(values, 0.0), mixture)
 
 
 def _rows(plan: FitPlan) -> NDArray[np.int64]:

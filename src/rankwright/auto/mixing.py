@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
+from rankwright.base.wording import counted
 from rankwright.ensembling.mixtures import Mixture
 from rankwright.ensembling.weights import KEPT_WEIGHT, prune_weights, weighted_sum
+from rankwright.reports.blocks import Cell, Column, Kind, Table
+from rankwright.reports.plain import plain
+from rankwright.reports.result import Result
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -20,7 +24,6 @@ if TYPE_CHECKING:
     from rankwright.models.scorer import Scorer
 
     Weigh = Callable[[Doubles], Doubles]
-    from collections.abc import Mapping
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,6 +101,59 @@ class MemberStanding(NamedTuple):
     rounds: int
     seconds: float
     microseconds: float | None = None
+
+
+class Standings(tuple[MemberStanding, ...], Result):
+    """The members of AutoRanker, by weight and then by value."""
+
+    metric: str
+
+    @classmethod
+    def of(cls, rows: Iterable[MemberStanding], metric: str) -> Self:
+        """Return the rows, whose values are those of the metric."""
+        standings = cls(rows)
+        standings.metric = metric
+        return standings
+
+    @property
+    def summary(self) -> str:
+        """How many members there are, and the one with the highest weight."""
+        first = self[0]
+        weight = Kind.PERCENT.spell(first.weight)
+        return f"{counted(len(self), 'member')}; {first.name} has the highest weight, {weight}."
+
+    def blocks(self) -> list[Table]:
+        """Return one row per member."""
+        columns = [
+            Column("number", Kind.COUNT),
+            Column("member", Kind.TEXT),
+            Column(self.metric),
+            Column("weight", Kind.PERCENT, bar=True),
+            Column("rounds", Kind.COUNT),
+            Column("µs", Kind.MICROSECONDS),
+            Column("seconds", Kind.SECONDS),
+        ]
+        rows = [
+            (
+                number,
+                row.name,
+                row.value,
+                row.weight if row.weight else Cell(0.0, note="left out"),
+                row.rounds or None,
+                row.microseconds,
+                row.seconds,
+            )
+            for number, row in enumerate(self, start=1)
+        ]
+        meaning = (
+            "Each member alone, out of fold. Rounds: the number that was chosen, if there was one to choose. µs: "
+            "per document, on one thread. Seconds: of all its fits, each on one thread."
+        )
+        return [Table(columns, rows, meaning)]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the members as JSON values."""
+        return {"metric": self.metric, "members": plain(list(self))}
 
 
 class FitProgress(NamedTuple):

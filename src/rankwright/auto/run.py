@@ -17,7 +17,7 @@ from rankwright.auto.member_sections import (
     standings_section,
     strengths_section,
 )
-from rankwright.auto.mixing import standings_of
+from rankwright.auto.mixing import Standings, standings_of
 from rankwright.base.wording import UNKNOWN, counted, difference, metric_value, microseconds
 from rankwright.reports.blocks import Column, Figure, Kind, Note, Section, Table, Text
 from rankwright.reports.plain import plain
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from rankwright.auto.entries import JudgedEntry
     from rankwright.auto.estimate import Estimate
     from rankwright.auto.frontier import Frontier, Priced
-    from rankwright.auto.mixing import MemberStanding
     from rankwright.auto.plan import FitPlan
     from rankwright.reports.charts.chart import Chart
 
@@ -75,7 +74,7 @@ class AutoRun(Result):
         """The heading on a page."""
         return "AutoRanker"
 
-    def standings(self) -> tuple[MemberStanding, ...]:
+    def standings(self) -> Standings:
         """Return all judged entries, by weight and then by value."""
         prices = {
             entry.name: self.frontier.prices.of_entry(entry, index)
@@ -87,7 +86,8 @@ class AutoRun(Result):
         others = [
             row._replace(weight=0.0) for row in standings_of(self.whole.mix, prices) if row.name not in names
         ]
-        return (*kept, *sorted(others, key=lambda row: -row.value))
+        rows = (*kept, *sorted(others, key=lambda row: -row.value))
+        return Standings.of(rows, str(self.frontier.metric))
 
     @cached_property
     def members(self) -> list[JudgedMember]:
@@ -131,7 +131,7 @@ class AutoRun(Result):
                 "queries": len(data.groups),
                 "features": data.n_features,
                 "judged": str(self.plan),
-                "standings": self.standings(),
+                "standings": list(self.standings()),
                 "estimate": self.estimate,
                 "value": self.kept.value,
                 "microseconds": self.kept.microseconds,

@@ -52,7 +52,7 @@ def held_out_cards(
     note = f"{HOW} {warning}".strip()
     return [
         _query_by_query(report, note),
-        QueryCard.of(systems, report, data, of_file=False, notes=[note], n_jobs=n_jobs),
+        QueryCard.of(systems, report, data, notes=[note], n_jobs=n_jobs),
         FeatureCard.of(name, held_out if final is None else final, data, **how),
         ModelCard(name, models, chosen, expected, limits),
         DataSheet.of(data, metric=metric),

@@ -220,7 +220,7 @@ class SystemComparison(Result):
 
 
 def compare(
-    systems: Mapping[str, Predicts | ArrayLike | Run] | Sequence[Run],
+    systems: Mapping[str, Predicts | ArrayLike | Run | str] | Sequence[Run],
     data: RankingData | Judgements | tuple[Any, Any, Any],
     *,
     metrics: MetricLike | Sequence[MetricLike] = ("ndcg@10", "map"),

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rankwright.base.errors import InputError
+from rankwright.base.errors import InputError, require_type
 from rankwright.base.wording import interval, metric_value
 from rankwright.reports.charts.chart import HEIGHT, WIDTH, altair
 from rankwright.reports.charts.drawing import (
@@ -29,7 +30,7 @@ from rankwright.reports.charts.drawing import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Collection, Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
@@ -62,6 +63,7 @@ def bar_chart(values: Mapping[str, float], x_label: str, *, description: str, wi
     >>> chart = rw.charts.bar_chart(importances, "importance", description="BM25 matters most.")
     >>> chart.save("importances.svg")
     """
+    require_type(values, Mapping, "bar_chart takes a dict of names and values")
     known: list[Record] = [
         {"name": shown(name), "value": float(value)} for name, value in values.items() if drawable(value)
     ]
