@@ -121,7 +121,7 @@ def test_the_card_of_a_fitted_ranker_has_no_json():
 def test_a_fitted_auto_ranker_shows_its_estimate_and_its_members():
     ranker = rw.AutoRanker(portfolio=["RankSVM", "AdaRank"], n_jobs=1).fit(small_data())
     html = ranker._repr_mimebundle_()["text/html"]
-    assert "is expected on new queries" in html
+    assert "On new queries, expect" in html
     assert "best single feature (a)" in html
     assert ranker.standings_._repr_mimebundle_()["text/html"] in html
     assert ranker.standings_.frame()["member"].tolist() == [member.name for member in ranker.standings_]
