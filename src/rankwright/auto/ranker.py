@@ -115,6 +115,12 @@ class AutoRanker(RandomParameters, Ranker):
             default=None,
         )
     )
+    baseline_column: str | None = parameter(
+        Value(str, "position", str, "a column", optional=True),
+        "Column by which documents are ordered today, ascending, or descending with `-` before it: a feature, or "
+        "a column that is shown. The model is compared with this order. None: with no order.",
+        default=None,
+    )
     work: str | os.PathLike[str] | None = parameter(
         PathText(optional=True),
         "Folder that caches every finished fit, so that a run that was killed can resume. None: cache nothing.",
@@ -175,6 +181,9 @@ class AutoRanker(RandomParameters, Ranker):
         code = reproduce or f"rankwright.{self!r}.fit(data)"
         write_auto_page(self.run_, self.model_, path, reproduce=code)
 
+    def _notebook_parts(self) -> tuple[Any, ...]:
+        return self.estimate_, self.standings_
+
     def _fit_once_or_twice(self, task: FitTask, *, refit: bool) -> tuple[FitTask, Scorer, History]:
         """Fit once: validation data are judged queries like the others, so a refit would change nothing."""
         del refit
@@ -184,6 +193,8 @@ class AutoRanker(RandomParameters, Ranker):
     def _fit(self, task: FitTask) -> tuple[Scorer, History]:
         """Judge every entry of the portfolio, mix them, and estimate the value of the mixture."""
         plan = FitPlan.of(task.train, self.random_state)
+        if self.baseline_column is not None:
+            plan.whole.data.scores_by(self.baseline_column)  # refuses a column that is not there, before any work
         # Refuses labels that the metric is not defined for: once, and not for every ranker of the portfolio.
         plan.held_out.values(self.metric, np.zeros(plan.held_out.labels.groups.n_rows), task.n_threads)
         judging = Judging(plan, self.metric, task, self.time_limit, self._weigh)
@@ -230,7 +241,9 @@ class AutoRanker(RandomParameters, Ranker):
             def choose(judgements: NDArray[np.bool_]) -> Mix:
                 return replace(frontier, judgements=judgements).within(members, budget).mix
 
-        expected = estimate(members, self._weigh, plan, self.metric, n_threads, choose=choose)
+        expected = estimate(
+            members, self._weigh, plan, self.metric, n_threads, choose=choose, baseline=self.baseline_column
+        )
         failures = {name: str(error) for name, error in pool.failures}
         return AutoRun(
             plan, frontier, members, whole, kept, expected, budget, failures, skipped=dict(pool.skipped)

@@ -36,6 +36,12 @@ def listed(names: Iterable[str]) -> str:
     return f"{', '.join(others)} or {last}" if others else last
 
 
+def enumerated(items: Iterable[str]) -> str:
+    """Return items as a part of a sentence, as in "this, that and the other"."""
+    *others, last = items
+    return f"{', '.join(others)} and {last}" if others else last
+
+
 def brief_list(names: Iterable[str]) -> str:
     """Return names separated by commas; of many only the first."""
     every = [shortened(name) for name in names]
@@ -109,6 +115,11 @@ def said_p_value(value: float) -> str:
 def percent(fraction: float | None) -> str:
     """Return a fraction as a percentage, as in "95 %" or "12.5 %"."""
     return UNKNOWN if fraction is None or not isfinite(fraction) else f"{100 * fraction:.4g} %"
+
+
+def rounded_percent(fraction: float) -> str:
+    """Return a measured fraction as a percentage with two digits, as in "82 %" or "0.31 %"."""
+    return percent(float(f"{fraction:.2g}"))
 
 
 def seconds(amount: float | None) -> str:

@@ -124,7 +124,7 @@ def _curve(name: str, curve: Dependence) -> Figure:
     first, last = curve.scores[0], curve.scores[-1]
     trend = "rises" if last > first else "falls"
     description = f"Mean score by feature {name}: it {trend} from {first:.3g} to {last:.3g}."
-    return Figure(partial(line_chart, {"": points}, name, "mean score", description=description, **SIZE), name)
+    return Figure(partial(line_chart, {"": points}, name, "mean score", description=description, **SIZE))
 
 
 def _sample(data: RankingData) -> RankingData:

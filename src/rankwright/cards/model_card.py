@@ -75,7 +75,7 @@ class ModelCard(Result):
         facts = {
             "what": _what(first) + (f"; {counted(folds, 'model')}, one per fold" if folds > 1 else ""),
             "learned from": self._learned_from(),
-            "features": f"{first.n_features:,}, of which {'models use' if folds > 1 else 'it uses'} {_span(used)}",
+            "features": _features(first.n_features, used),
             "rounds": _span(rounds) if any(rounds) else "",
             "how chosen": self.chosen,
             "expected on new queries": self.expected or _estimate(first.about),
@@ -123,6 +123,12 @@ def _n_members(model: Scorer, combination: Combination) -> int:
     told = model.about.get("members")
     rows = [row for row in told if isinstance(row, dict)] if isinstance(told, list) else []
     return sum(bool(row.get("weight")) for row in rows) or len(combination.members)
+
+
+def _features(given: int, used: Sequence[int]) -> str:
+    if min(used) == given:
+        return f"{given:,}, all of them used"
+    return f"{given:,}, of which {'models use' if len(used) > 1 else 'it uses'} {_span(used)}"
 
 
 def _span(numbers: Sequence[int]) -> str:

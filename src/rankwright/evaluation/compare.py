@@ -67,7 +67,7 @@ class SystemComparison(Result):
     >>> judged = rw.synthetic.gaussian_queries(20, spread=(0.2, 1.3))
     >>> compared = rw.compare({"new": judged.X[:, 0], "old": judged.X[:, 1]}, judged, metrics="map")
     >>> compared.summary
-    'new beats old by 0.1310 map, p < 0.001; 0 queries are worse.'
+    'new beats old by 0.1310 map (p < 0.001).'
     >>> pair = compared.pair("new", "old")
     >>> pair.better, pair.equal, pair.worse, pair.corrected["t"] < 0.001
     (20, 0, 0, True)
@@ -168,13 +168,13 @@ class SystemComparison(Result):
         parts = {part.name: part.compared for part in slicing.slices}
         described = f"Mean {metric} of {', '.join(systems)} on {counted(len(parts), 'slice')} of the queries"
         return grouped_bar_chart(
-            {part: {system: compared.mean(system) for system in systems} for part, compared in parts.items()},
+            {
+                part: {system: (compared.mean(system), *compared.interval(system)) for system in systems}
+                for part, compared in parts.items()
+            },
             metric,
             description=f"{described}, by {slicing.meaning}.",
             x_label=slicing.meaning,
-            intervals={
-                part: {system: compared.interval(system) for system in systems} for part, compared in parts.items()
-            },
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -219,7 +219,7 @@ class SystemComparison(Result):
 
 
 def compare(
-    systems: Mapping[str, Predicts | ArrayLike | Run] | Sequence[Run],
+    systems: Mapping[str, Predicts | ArrayLike | Run | str] | Sequence[Run],
     data: RankingData | Judgements | tuple[Any, Any, Any],
     *,
     metrics: MetricLike | Sequence[MetricLike] = ("ndcg@10", "map"),
@@ -254,7 +254,7 @@ def compare(
     >>> first, second = judged.X.T
     >>> systems = {"old": second, "sum": first + second, "first": first}
     >>> rw.compare(systems, judged, metrics="map", baseline="old")
-    <SystemComparison: first beats old by 0.1310 map, p < 0.001 (Holm); ...>
+    <SystemComparison: first beats the baseline (old) by 0.1310 map (p < 0.001), ...>
     """
     _refuse_values(data)
     judged = judged_documents(data)

@@ -45,7 +45,7 @@ class Result:
     >>> isinstance(result, rw.Result)
     True
     >>> result.summary
-    'AdaRank has 1.0000 map (standard error 0.0000) on 6 test queries of 3 folds.'
+    'AdaRank has a mean map of 1.0000 (standard error 0.0000) on the 6 test queries of 3 folds.'
     >>> result.frame()["fold"].tolist()  # of the first table; to_dict() has everything
     ['Fold1', 'Fold2', 'Fold3']
     """

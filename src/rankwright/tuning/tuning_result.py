@@ -114,7 +114,8 @@ class Tuning(Result):
         result, name = self.correction, type(self.ranker).__name__
         limits = interval(*result.interval)
         known = "" if limits == UNKNOWN else f" ({percent(LEVEL)} interval {limits})"
-        expected = f"is expected to have {metric_value(result.value)} {result.metric} on new queries{known}"
+        value = f"a mean {result.metric} of {metric_value(result.value)}"
+        expected = f"is expected to have {value} on new queries{known}"
         if result.default is not None and result.chosen == result.default.value:
             others = counted(len(self.trials) - 1, "other setting")
             return f"None of {others} is better than the own setting of {name}, which {expected}."

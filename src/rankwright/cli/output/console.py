@@ -148,12 +148,12 @@ def show_found(
 def say(text: str) -> None:
     """Print one or more lines of the result."""
     for line in text.split("\n"):
-        results().print(printable(line))
+        results().print(printable(line), soft_wrap=not results().is_terminal)
 
 
 def note(sentence: str) -> None:
     """Print a remark that is not part of the result."""
-    notes().print(sentence, style="dim")
+    notes().print(sentence, style="dim", soft_wrap=not notes().is_terminal)
 
 
 def note_coverage(report: Report) -> None:
