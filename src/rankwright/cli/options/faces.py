@@ -172,6 +172,12 @@ FACES = {
         "CatBoost or RankLib. They must not have learned from these queries.",
     ),
     "interpretable": Face(words="Choose one simple model: a weighted sum of features, or of thresholds."),
+    "baseline_column": Face(
+        "COLUMN",
+        words="Column of the data by which documents are ordered today, such as position, ascending; with - "
+        "before it, such as -sales, descending. The model is compared with this order; the column is no feature "
+        "unless --features names it.",
+    ),
     "work": Face("DIR", rare=True),
     "feature_names": Face("LIST", words="Names of the features there, separated by commas.", read=names),
     "n_features": Face("N", more=COUNT),

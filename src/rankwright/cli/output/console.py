@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from rankwright.base.wording import metric_value
+from rankwright.base.wording import metric_value, plain
 from rankwright.reports.blocks import (
     Facts,
     Note,
@@ -22,7 +22,6 @@ from rankwright.reports.blocks import (
     shown_blocks,
     table_lines,
 )
-from rankwright.reports.plain import plain
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -150,12 +149,12 @@ def show_found(
 def say(text: str) -> None:
     """Print one or more lines of the result."""
     for line in text.split("\n"):
-        results().print(printable(line))
+        results().print(printable(line), soft_wrap=not results().is_terminal)
 
 
 def note(sentence: str) -> None:
     """Print a remark that is not part of the result."""
-    notes().print(sentence, style="dim")
+    notes().print(sentence, style="dim", soft_wrap=not notes().is_terminal)
 
 
 def note_coverage(report: Report) -> None:

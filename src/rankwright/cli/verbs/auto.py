@@ -64,7 +64,7 @@ def auto(
     inputs = [*files_of(data), *map(Path, ranker.models)]
     checked_output(model, inputs=inputs)
     check_report(report, inputs=inputs, model=model)
-    judged = read_all_queries(data, reading, jobs)
+    judged = read_all_queries(data, reading.ordered_by(ranker.baseline_column), jobs)
     started = clock.perf_counter()
     _fit_and_save(ranker, judged, model)
     duration = clock.perf_counter() - started

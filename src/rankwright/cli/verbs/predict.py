@@ -16,6 +16,8 @@ from rankwright.cli.options.signatures import Given, options_of
 from rankwright.cli.output.console import note, show, show_text, write_text
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from rankwright.data.dataset import Documents
     from rankwright.data.readers.trec import Run
 
@@ -91,8 +93,9 @@ def rank(
     documents = read_documents(data, reading, [scorer], n_jobs=jobs)
     scores = scorer.predict(documents, n_jobs=jobs)
     run = Run.of(documents.qid, documents.document_names, scores, tag=tag)
-    _write(_json(run_lists(run)) if json else format_run(run), out, f"{len(scores):,} ranked documents")
-    _note_rows_without_id(documents)
+    text = _json(run_lists(run, documents.shown)) if json else format_run(run)
+    _write(text, out, f"{len(scores):,} ranked documents")
+    _note_missing_ids(documents)
 
 
 def drift(*, model: Path = MODEL, data: Path = DRIFT_DATA, reading: ReadOptions, json: bool = JSON) -> None:
@@ -106,23 +109,32 @@ def drift(*, model: Path = MODEL, data: Path = DRIFT_DATA, reading: ReadOptions,
     show(rw.drift(scorer, read_documents(data, reading, [scorer])), json=json)
 
 
-def _note_rows_without_id(documents: Documents) -> None:
-    """Say which documents got the names of their rows, if the others have ids."""
-    if documents.document_ids is None:
-        return
-    rows = [f"row{row}" for row, name in enumerate(documents.document_ids, start=1) if not name]
-    if rows:
-        note(f"{counted(len(rows), 'document')} without an id: {brief_list(rows)}")
+def _note_missing_ids(documents: Documents) -> None:
+    """Say how many documents were named by their position within the query, and what could name them."""
+    from rankwright.data.id_columns import looks_like_id
+
+    ids = documents.document_ids
+    n_missing = len(documents) if ids is None else int((ids == "").sum())
+    if n_missing:
+        columns = {} if documents.columns is None or ids is not None else documents.columns.not_used
+        candidates = brief_list(filter(looks_like_id, columns))
+        hint = f"; --docid names a column of ids, perhaps {candidates}" if candidates else ""
+        without = f"{counted(n_missing, 'document')} without an id"
+        note(f"{without}, named by the position within the query: doc1, doc2 ...{hint}")
 
 
-def run_lists(run: Run) -> dict[str, Any]:
-    """Return each query's documents, best first."""
+def run_lists(run: Run, shown: Mapping[str, Any]) -> dict[str, Any]:
+    """Return each query's documents, best first, with the columns to show."""
     ranking = run.ranking()
     offsets, order = ranking.groups.offsets, ranking.order
     queries: dict[str, list[dict[str, Any]]] = {}
     for query, name in enumerate(ranking.groups.ids.tolist()):
         rows = order[offsets[query] : offsets[query + 1]].tolist()
-        queries[str(name)] = [{"document": run.document_ids[row], "score": run.scores[row]} for row in rows]
+        queries[str(name)] = [
+            {"document": run.document_ids[row], "score": run.scores[row]}
+            | {column: texts[row] for column, texts in shown.items()}
+            for row in rows
+        ]
     return {"tag": run.tag, "queries": queries}
 
 
