@@ -12,7 +12,7 @@ FUZZ   ?= --seconds 120
 SOAK   ?= --minutes 20
 TESTS  ?= tests
 
-.PHONY: demo test browser engines quick long fuzz soak check format docs papers bench bench-counts sanitize clean
+.PHONY: demo test browser engines quick long lowest fuzz soak check format docs papers bench bench-counts sanitize clean
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/.built $(VENV)/.report
@@ -28,6 +28,15 @@ quick: $(VENV)/.dev $(VENV)/.built
 # What would make the ordinary run too long: the papers' quick versions, simulations, runs that are killed.
 long: $(VENV)/.dev $(VENV)/.built
 	$(PYTEST) -m long tests
+
+# The quick tests with the lowest versions that pyproject.toml declares; what those warn of is their own affair.
+lowest:
+	$(PYTHON) -m venv $(VENV)-lowest
+	$(VENV)-lowest/bin/python -m pip install --quiet --disable-pip-version-check uv
+	$(VENV)-lowest/bin/uv pip install --quiet --python $(VENV)-lowest/bin/python --resolution lowest-direct \
+		--only-binary :all: --no-binary rankwright --group test .
+	$(VENV)-lowest/bin/python -m pytest --numprocesses=$(JOBS) -m "not slow and not long" -W default \
+		--hypothesis-profile=quick $(addprefix tests/,cli data interop models reports serve text tuning)
 
 # Pages in a browser: chromium and playwright are installed first, if they can be.
 browser: $(VENV)/.dev $(VENV)/.built
@@ -94,7 +103,7 @@ sanitize: $(VENV)/.dev $(VENV)/.built
 	$(SANITIZED) -m fuzz bindings $(FUZZ)
 
 clean:
-	rm -rf $(VENV) $(VENV)-sanitize build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(VENV)-lowest $(VENV)-sanitize build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
 
 # Each stamp stands for a finished step, so that a second run repeats nothing that has not changed.
 $(VENV)/bin/python:

@@ -14,6 +14,7 @@ import argparse
 import time
 import warnings
 from collections import defaultdict
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
@@ -26,6 +27,7 @@ from benchmarks.collection import web_search
 from benchmarks.portfolio import WEIGHTS
 from rankwright.auto.mixing import mix
 from rankwright.evaluation.timing import microseconds_per_document, timing_sample
+from rankwright.models.other_libraries import scores_by
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -73,7 +75,8 @@ def _show_members(folder: Path, work: Path) -> None:
         report = rw.evaluate(systems, test, metrics=METRIC)
         for name, one in systems.items():
             values[name].append(report.mean(name, METRIC))
-            cost[name].append(microseconds_per_document(one, sample, seconds=TIMED))
+            score = partial(scores_by, one, n_threads=1)
+            cost[name].append(microseconds_per_document(score, sample, seconds=TIMED))
     print(f"{folder.name}: {METRIC}, mean over folds; µs per document, largest of all folds; {seconds:.0f} s")
     for name in sorted(values, key=lambda one: -np.mean(values[one])):
         print(f"  {name:<30}{np.mean(values[name]):8.4f}{max(cost[name]):8.2f}", flush=True)

@@ -21,13 +21,14 @@ import numpy as np
 import rankwright as rw
 from benchmarks.collection import web_search
 from benchmarks.curves import FUNCTIONS, both
-from rankwright.auto.cached_fits import CachedFits, candidate_of
-from rankwright.auto.entries import Entry
 from rankwright.auto.estimate import crossed
+from rankwright.auto.fitting import candidate_of
 from rankwright.auto.mixing import mix
 from rankwright.auto.plan import FitPlan
+from rankwright.auto.portfolio import Entry
+from rankwright.base.fit_cache import FitCache
+from rankwright.ensembling.mixtures import best_alone, exponential_weights, plausible_weights, uniform_weights
 from rankwright.ensembling.pool import Pool
-from rankwright.ensembling.weights import best_alone, exponential_weights, plausible_weights, uniform_weights
 from rankwright.metrics import NDCG
 from rankwright.metrics.base import mean_over_queries
 from rankwright.training.training_set import TrainingSet
@@ -37,8 +38,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rankwright.auto.entries import JudgedEntry
-    from rankwright.auto.mixing import Weigh
+    from rankwright.auto.mixing import JudgedEntry, Weigh
     from rankwright.data.dataset import RankingData
 
 METRIC = NDCG(k=10)
@@ -122,7 +122,8 @@ def _judge(collection: Collection, cache: Path) -> Judged:
     data = TrainingSet(collection.judged)
     whole = TrainingSet(data.data.take(data.canonical_rows))
     plan = FitPlan.of(whole, 0, repeats=1)
-    work, pool = CachedFits.in_folder(plan, cache / collection.name, {"metric": str(METRIC)}), Pool()
+    manifest = {"data": plan.whole.fingerprint(), "metric": str(METRIC)}
+    work, pool = FitCache(cache / collection.name, manifest), Pool()
     candidates = [candidate_of(one, plan, METRIC, None, work) for one in CANDIDATES]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

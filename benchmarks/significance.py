@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rankwright.statistics.bootstrap import mean_intervals
+from rankwright.statistics.intervals import mean_intervals
 from rankwright.statistics.paired_tests import POWER, TESTS, compare_pairs, detectable_effect
 
 if TYPE_CHECKING:

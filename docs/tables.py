@@ -90,7 +90,7 @@ def _of_docstring(kind: Any) -> Iterator[tuple[str, ...]]:
 
 def _of_verb(name: str, *, reading: bool) -> Iterator[tuple[str, ...]]:
     for one in VERBS[name].params:
-        if (getattr(one, "rich_help_panel", None) == PANEL) == reading:
+        if one.name != "help_all" and (getattr(one, "rich_help_panel", None) == PANEL) == reading:
             yield f"`{_spelled(one)}`", _meaning(one)
 
 

@@ -3,6 +3,7 @@
 import doctest
 import importlib.util
 import re
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -88,3 +89,11 @@ def test_code_of_other_libraries_runs(library, tmp_path, monkeypatch):
 def _anchors(page):
     headings = re.findall(r"^#+ (.*)$", page.read_text(), re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def test_the_readme_names_every_extra_and_no_other():
+    extras = set(tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"])
+    rows = [line for line in PAGES[0].read_text().splitlines() if line.startswith("| `rankwright[")]
+    assert {name for row in rows for name in re.findall(r"`(?:rankwright)?\[(\w+)\]`", row)} == extras
+    named = {name for page in PAGES for name in re.findall(r"rankwright\[(\w+)\]", page.read_text())}
+    assert named <= extras

@@ -64,6 +64,8 @@ def test_property_tests_follow_the_profile():
 
 
 SUBJECTS = {  # of tests that are about several modules
+    "tests/auto/test_cached_fits.py",
+    "tests/auto/test_entries.py",
     "tests/auto/test_options.py",
     "tests/data/readers/test_formats.py",
     "tests/evaluation/test_report_charts.py",

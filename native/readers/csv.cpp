@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstring>
 #include <limits>
 
@@ -40,6 +41,10 @@ std::optional<double> number_in(std::string_view field) {
     if (is_one_of(kTrueWords, text)) return 1.0;
     if (is_one_of(kFalseWords, text)) return 0.0;
     return std::nullopt;
+}
+
+bool is_rounded_integer(double value) {
+    return static_cast<double>(static_cast<float>(value)) != value && std::trunc(value) == value;
 }
 
 }  // namespace
@@ -140,6 +145,7 @@ void CsvParser::keep_names() {
         CsvColumn& column = columns_.emplace_back();
         column.name = name;
         if (roles_.label == column.name) column.kind = CsvColumn::Kind::label;
+        column.is_double = column.kind == CsvColumn::Kind::label;
         if (std::find(roles_.ids.begin(), roles_.ids.end(), name) != roles_.ids.end())
             column.kind = CsvColumn::Kind::id;
     }
@@ -165,10 +171,15 @@ void CsvParser::keep_number(std::string_view field, CsvColumn& column) {
         if (!column.first_text) column.first_text = {n_lines_ + 1, std::string(start_of(field))};
         ++column.n_texts;
     }
-    if (column.kind == CsvColumn::Kind::label)
-        column.labels.push_back(value);
+    if (!column.is_double && is_rounded_integer(value)) {
+        column.doubles.assign(column.floats.begin(), column.floats.end());
+        column.floats = {};
+        column.is_double = true;
+    }
+    if (column.is_double)
+        column.doubles.push_back(value);
     else
-        column.features.push_back(static_cast<float>(value));
+        column.floats.push_back(static_cast<float>(value));
 }
 
 }  // namespace rankwright

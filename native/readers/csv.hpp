@@ -30,7 +30,8 @@ enum class CsvFault {
 using CsvError = TextError<CsvFault>;
 
 // The values of a column. Features and labels are numbers: decimal, or `true` and `false` for 1 and 0; a missing
-// value is NaN, and so is text, which is counted in n_texts.
+// value is NaN, and so is text, which is counted in n_texts. Features are floats, until an integer comes that a
+// float cannot hold.
 struct CsvColumn {
     enum class Kind { feature, label, id };
     struct FirstText {
@@ -40,8 +41,9 @@ struct CsvColumn {
 
     std::string name;
     Kind kind = Kind::feature;
-    std::vector<float> features;
-    std::vector<double> labels;
+    std::vector<float> floats;
+    std::vector<double> doubles;
+    bool is_double = false;  // which of the two holds the values
     TextList ids;
     std::size_t n_numbers = 0, n_texts = 0;
     std::optional<FirstText> first_text;

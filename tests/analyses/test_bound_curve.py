@@ -20,7 +20,9 @@ class TestBound:
         assert found.side == "upper"
         assert (found.values <= found.bounds + 1e-12).all()
         assert len(found.tables[0].rows) == 10
-        assert "the bound improves in 12 of 12 rounds" in str(found)
+        assert found.summary == (
+            "The upper bound of the misordered pairs of RankBoost in training improves in 12 of 12 rounds."
+        )
         assert len(found.to_dict()["bounds"]) == 12
 
     @pytest.mark.parametrize(

@@ -32,6 +32,17 @@ class TestExtrapolation:
         found = extrapolate(measured, np.array([100.0, 200.0]))
         assert found.best == pytest.approx([0.8 - 0.06, 0.8 - 0.6 * 200**-0.5], abs=1e-4)
 
+    def test_a_curve_does_not_leave_the_range_of_the_metric(self):
+        sizes = np.array([10.0, 20.0, 40.0, 80.0])
+        rising = 0.4 + 0.18 * np.log2(sizes / 10.0)
+        values = [np.full((2, 100), mean) for mean in rising]
+        predicted = extrapolate(Measured(sizes, values, np.arange(100) % 5, 80), np.array([100.0, 200.0]))
+        assert predicted.best.max() == 1.0
+        assert predicted.samples.max() == 1.0
+        above_one = [2.0 * column for column in values]  # DCG, say, which has no such limit
+        predicted = extrapolate(Measured(sizes, above_one, np.arange(100) % 5, 80), np.array([100.0, 200.0]))
+        assert predicted.best.max() > 2.0
+
     @pytest.mark.slow
     @pytest.mark.parametrize(
         "curve",

@@ -48,9 +48,11 @@ def test_groups_by_hand():
     assert [group.differences["wrong"].value for group in found.groups] == [-1.0, -1.0]
     assert found.without_pairs == 1
     assert [row[0] for row in found.tables[0].rows] == ["1 to 2", "3"]
-    assert found.summary.endswith(
-        "of 3 queries by number of document pairs with different labels; 1 query without pairs left out."
+    assert found.summary == (
+        "From queries with 1 to 2 pairs to those with 3, the mean pair_accuracy goes from 1.0000 to 1.0000 for "
+        "right and 0.0000 to 0.0000 for wrong."
     )
+    assert "1 query without pairs left out." in str(found)
     assert found.to_dict()["groups"][0]["systems"]["wrong"]["value"] == 0.0
     assert "3 (1 query)" in str(found.chart().spec)
 

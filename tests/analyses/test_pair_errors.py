@@ -62,7 +62,8 @@ def test_a_case_by_hand():
     assert [found.rate("one", pair) for pair in found.pairs] == [0.0, 0.0, 0.25, 0.125]
     assert [found.rate("reversed", pair) for pair in found.pairs] == [1.0, 1.0, 0.75, 0.875]
     assert str(found).splitlines()[2].split() == ["labels", "pairs", "one", "reversed"]
-    assert found.summary == "Fraction of misordered pairs, ties one half; 4 pairs of 2 queries."
+    assert found.summary == "one misorders 12 % of the 4 pairs of 2 queries and reversed 88 %."
+    assert "equal scores count one half" in str(found)
     assert found.to_dict()["systems"]["one"]["p > n"]["value"] == 0.25
     assert "p > n" in str(found.chart().spec)
     with pytest.raises(InputError, match="no error rate of two for 'all'; pairs are d > n"):

@@ -23,6 +23,14 @@ class TestSpeed:
         assert "µs/document" in [column.title for column in found.tables[0].columns]
         assert "microseconds per document" in str(found.chart().spec)
 
+    def test_fewer_rounds_never_take_longer(self):
+        ranker = rw.MART(rounds=60, max_leaves=2).fit(TRAIN)
+        times = [
+            point.microseconds
+            for point in rw.analyses.speed_accuracy({"a": ranker}, TEST, rounds=list(range(1, 61))).points
+        ]
+        assert times == sorted(times)
+
     def test_trees_are_counted_not_rounds(self):
         found = rw.analyses.speed_accuracy({"a": TREES, "b": CLASSES}, TEST, cost="trees", rounds=[2])
         per_round = CLASSES.model_.n_trees // 4

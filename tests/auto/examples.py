@@ -3,9 +3,10 @@
 import numpy as np
 
 import rankwright as rw
-from rankwright.auto.cached_fits import CachedFits, candidate_of
-from rankwright.auto.entries import Entry, JudgedEntry
+from rankwright.auto.fitting import candidate_of
+from rankwright.auto.mixing import JudgedEntry
 from rankwright.auto.plan import FitPlan
+from rankwright.auto.portfolio import Entry
 from rankwright.data.dataset import RankingData
 from rankwright.data.query_features import standardised
 from rankwright.ensembling.pool import Pool
@@ -51,8 +52,7 @@ def judge(entries, plan, *, weights=None, metric=METRIC, n_jobs=1):
     """Fit entries, or rankers named after their classes, as a run does; return what each of them gives."""
     entries = [one if isinstance(one, Entry) else Entry(type(one).__name__, one) for one in entries]
     pool = Pool()
-    nowhere = CachedFits(plan)
-    pool.fill([candidate_of(one, plan, metric, weights, nowhere) for one in entries], n_jobs=n_jobs)
+    pool.fill([candidate_of(one, plan, metric, weights) for one in entries], n_jobs=n_jobs)
     return pool.members
 
 

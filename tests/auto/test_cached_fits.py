@@ -1,6 +1,7 @@
 import io
 import json
 import pickle
+import resource
 import shutil
 import subprocess
 import sys
@@ -12,7 +13,7 @@ import pytest
 
 import rankwright as rw
 from auto.examples import judged, rankers, shuffled
-from rankwright.auto import entries as fitting
+from rankwright.auto import portfolio as fitting
 from rankwright.base import fit_cache as module
 from rankwright.base.errors import InputError
 from rankwright.data.dataset import RankingData
@@ -331,3 +332,73 @@ def test_a_run_that_was_killed_goes_on_and_loses_at_most_the_fits_under_way(tmp_
     assert ended.returncode == -9, ended.stderr
     assert encode(auto(tmp_path / "work").fit(DATA).model_) == encode(expected.model_)
     assert 0 < len(fits) <= N_FITS - 30
+
+
+# Fits that cannot be kept
+
+
+def fitted_without_keeping(folder, expected):
+    """Check that the model is that of a run whose fits could be kept; return the only warning."""
+    with pytest.warns(UserWarning, match="cannot keep every fit") as caught:
+        result = auto(folder).fit(DATA)
+    assert encode(result.model_) == encode(expected.model_)
+    assert not result.run_.failures
+    (warning,) = caught
+    return str(warning.message)
+
+
+def test_something_in_the_way_of_fits_loses_no_member(folder, fits, expected):
+    for path in (*folder.glob("ranksvm-*/part-3.npz"), *folder.glob("adarank-*/all.rw")):
+        path.unlink()
+        path.mkdir()
+    (trees,) = folder.glob("lambdamart-*")
+    shutil.rmtree(trees)
+    trees.write_text("")
+    message = fitted_without_keeping(folder, expected)
+    assert message.startswith(f"The work folder {folder} cannot keep every fit, so that a later run may have to")
+    assert sorted(set(fits)) == ["AdaRank", "LambdaMART", "RankSVM"]
+
+
+def test_a_full_disk_loses_no_member(folder, fits, expected):
+    for path in files(folder):
+        path.unlink()
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (300, hard))
+    try:
+        message = fitted_without_keeping(folder, expected)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert message.endswith("cannot be written: File too large.")
+    assert len(fits) == N_FITS
+    assert not files(folder)
+
+
+# Custom metrics and rankers
+
+
+def with_function(text, **globals_):
+    """Define the function `own` in a module of its own."""
+    module = {"np": np, "__name__": "custom", **globals_}
+    exec(text, module)
+    return module["own"]
+
+
+FIRST = "def own(labels):\n    return float(labels[0] > 0)"
+EDITED = "def own(labels):\n    return float(labels[0] > 1)"
+
+
+def test_an_edited_metric_of_the_same_name_is_refused(tmp_path, fits):
+    own = rw.metrics.as_metric(with_function(FIRST))
+    auto(tmp_path, rankers()[:1], metric=own).fit(DATA)
+    fits.clear()
+    auto(tmp_path, rankers()[:1], metric=rw.metrics.as_metric(with_function(FIRST))).fit(DATA)
+    assert not fits
+    with pytest.raises(InputError, match="that differs in metric: choose another folder, or delete this one"):
+        auto(tmp_path, rankers()[:1], metric=rw.metrics.as_metric(with_function(EDITED))).fit(DATA)
+
+
+def test_a_member_with_an_edited_metric_is_fitted_again(tmp_path, fits):
+    for text, n_fits in ((FIRST, 21), (FIRST, 0), (EDITED, 21)):
+        fits.clear()
+        auto(tmp_path, [rw.LambdaMART(metric=with_function(text), rounds=3)]).fit(DATA)
+        assert len(fits) == n_fits

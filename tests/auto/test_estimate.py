@@ -9,11 +9,12 @@ import rankwright as rw
 from auto.examples import METRIC, judge, judged, made_entry, plan_of, rankers
 from rankwright.auto import estimate as module
 from rankwright.auto import plan as planning
-from rankwright.auto.estimate import estimate, interval_of
+from rankwright.auto.estimate import Estimate, estimate, interval_of
 from rankwright.auto.mixing import mix
 from rankwright.data.dataset import RankingData
-from rankwright.ensembling.weights import best_alone, plausible_weights
+from rankwright.ensembling.mixtures import best_alone, plausible_weights
 from rankwright.metrics import NDCG
+from rankwright.statistics.intervals import Rival
 from rankwright.statistics.paired_tests import compare_values
 from reference import auto as slow
 
@@ -64,7 +65,22 @@ def test_the_value_is_that_of_choices_by_the_other_queries(members):
     assert (found.metric, found.queries) == ("ndcg@10", 12)
     low, high = found.interval
     limits = f"95 % interval {low:.4f} to {high:.4f}, from 12 queries"
-    assert found.summary == f"ndcg@10 of {found.value:.4f} is expected on new queries ({limits})."
+    assert found.summary == f"On new queries, expect a mean ndcg@10 of {found.value:.4f} ({limits})."
+
+
+@pytest.mark.parametrize(
+    ("ahead", "p_value", "words", "shade"),
+    [
+        (0.02, 0.01, "+0.0200", 0.5),
+        (-0.01, 0.01, "-0.0100 (behind)", -0.5),
+        (-0.01, 0.6, "-0.0100 (behind)", -0.15),
+    ],
+)
+def test_a_mixture_that_is_behind_says_so_in_a_word_and_a_colour(ahead, p_value, words, shade):
+    shown = Estimate("map", 0.5, (0.4, 0.6), 30, Rival("RankSVM", 0.5 - ahead, ahead, p_value), None)
+    assert words in str(shown)
+    (_, row) = shown.tables[0].rows
+    assert row[2].shade == shade
 
 
 def marked_entries(plan):
@@ -297,7 +313,7 @@ def test_an_estimate_is_plain_json(members):
     found = estimate(members, plausible_weights, PLAN, METRIC, 1)
     facts = json.loads(json.dumps(found.to_dict(), allow_nan=False))
     assert facts == found.to_dict()
-    assert list(facts) == ["metric", "value", "interval", "queries", "best_member", "best_feature"]
+    assert list(facts) == ["metric", "value", "interval", "queries", "best_member", "best_feature", "baseline"]
     assert facts["interval"] == list(found.interval)
     assert facts["best_member"]["name"] == found.best_member.name
     assert set(facts["best_feature"]) == {"name", "value", "ahead", "p_value"}

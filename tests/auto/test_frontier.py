@@ -11,7 +11,7 @@ from rankwright.auto import ranker as ranker_module
 from rankwright.auto.estimate import crossed
 from rankwright.auto.frontier import MARGIN, Frontier, Prices
 from rankwright.base.errors import InputError
-from rankwright.ensembling.weights import best_alone, plausible_weights
+from rankwright.ensembling.mixtures import best_alone, plausible_weights
 from rankwright.evaluation import timing
 from rankwright.metrics.base import mean_over_queries
 from rankwright.models import Combination, LinearScorer, TreeEnsemble

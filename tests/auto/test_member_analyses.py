@@ -137,7 +137,7 @@ def test_offers_are_what_round_budgets_buy():
 
 def test_members_are_judged_with_the_rounds_of_their_standings(run):
     members = run.members
-    assert tuple(one.standing for one in members) == run.standings()
+    assert tuple(one.standing for one in members) == run.standings.rows
     for one in members:
         assert np.mean(one.values) == pytest.approx(one.standing.value)
         recomputed = run.plan.held_out.values(run.frontier.metric, one.scores, 1)
@@ -158,5 +158,5 @@ def test_queries_are_those_of_the_data(run):
 def test_the_model_is_among_the_mixtures(run):
     assert any(one is run.kept for one in run.mixtures)
     assert len(run.mixtures) == len(list(run.frontier.cheaper_and_cheaper(run.entries)))
-    names = {one.name for one in run.standings() if one.weight}
+    names = {one.name for one in run.standings if one.weight}
     assert {one.split(" (")[0] for one in run.kept.mix.member_names} == names

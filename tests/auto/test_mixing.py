@@ -14,7 +14,7 @@ from rankwright import AdaRank, AutoRanker, RankSVM
 from rankwright.auto.mixing import Mix, mix
 from rankwright.base.errors import InputError
 from rankwright.data import synthetic
-from rankwright.ensembling.weights import best_alone, plausible_weights, prune_weights
+from rankwright.ensembling.mixtures import best_alone, plausible_weights, prune_weights
 from rankwright.models import Combination
 from rankwright.models.model_file import encode
 from reference import auto as slow

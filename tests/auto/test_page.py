@@ -2,6 +2,7 @@
 
 import copy
 import dataclasses
+import re
 
 import numpy as np
 import pytest
@@ -48,6 +49,18 @@ def test_says_what_the_ranker_says(ranker, page):
         assert heading in page.words
     assert "nan" not in page.text.split()
     assert "The budget" not in page.text
+
+
+def test_the_model_card_counts_the_members_of_the_table(tmp_path):
+    trees = {"max_leaves": 4, "min_documents": 5, "query_features": ("zscore",)}  # whose columns the model shares
+    portfolio = [rw.LambdaMART(rounds=6, **trees), rw.MART(rounds=4, **trees), rw.RankSVM()]
+    ranker = small_ranker(portfolio=portfolio)
+    members = [row for row in ranker.standings_ if row.weight]
+    assert len(members) > len(ranker.model_.members)
+    page = written(ranker, tmp_path / "page.html")
+    assert f"AutoRanker: a weighted sum of {len(members)} models" in page.text
+    (facts,) = re.findall(r"learned from.*how chosen", page.text)
+    assert "rounds" not in facts
 
 
 def test_queries_can_be_browsed(ranker, page):

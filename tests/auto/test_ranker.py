@@ -1,5 +1,6 @@
 import json
 import pickle
+import re
 
 import numpy as np
 import pytest
@@ -135,7 +136,8 @@ def test_the_model_knows_its_estimate_and_its_members(fitted):
     assert about["ranker"] == "AutoRanker"
     assert about["estimate"] == json.loads(json.dumps(fitted.estimate_.to_dict()))
     assert about["judged"] == "judged out of fold by 12 queries in 10 folds, 2 times"
-    assert (about["documents"], about["queries"], about["rounds"]) == (72, 12, 3)
+    assert (about["documents"], about["queries"]) == (72, 12)
+    assert "rounds" not in about  # each member has its own
     for row, found in zip(fitted.standings_, about["members"], strict=True):
         assert found == {"name": row.name, "value": row.value, "weight": row.weight, "rounds": row.rounds}
     assert "work" not in about["parameters"]
@@ -145,6 +147,18 @@ def test_the_model_knows_its_estimate_and_its_members(fitted):
 def test_the_same_data_give_the_same_bytes(fitted, tmp_path):
     again = auto(work=tmp_path / "work").fit(shuffled(DATA))
     assert encode(again.model_) == encode(fitted.model_)
+
+
+def test_what_was_fitted_is_shown_as_results(fitted):
+    standings, estimate = fitted.standings_, fitted.estimate_
+    assert isinstance(standings, rw.Result)
+    assert re.fullmatch(r"<Standings: The mixture has 2 members; \w+ weighs most, [\d.]+ %\.>", repr(standings))
+    for shown in (standings, estimate, estimate.best_member):
+        bundle = shown._repr_mimebundle_()
+        assert "(name=" not in bundle["text/plain"]
+        assert "text/html" in bundle
+    assert list(standings.frame()["member"]) == [member.name for member in standings]
+    assert standings[0] is standings[:2][0] is standings.rows[0]
 
 
 def test_standings_are_sorted_by_weight_and_have_times(fitted):

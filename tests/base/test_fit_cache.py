@@ -5,12 +5,13 @@
 
 import json
 
+import numpy as np
 import pytest
 
 from rankwright.base import fit_cache as module
 from rankwright.base.errors import InputError
 from rankwright.base.files import write_whole
-from rankwright.base.fit_cache import Encoding, FitCache
+from rankwright.base.fit_cache import Encoding, FitCache, read_arrays
 
 
 def write(fit, path):
@@ -56,6 +57,17 @@ def test_a_fit_that_cannot_be_written_leaves_nothing(cache):
     with pytest.raises(TypeError):
         cache.write({"x": object()}, path, JSON)
     assert not list(cache.folder.iterdir())
+
+
+def test_a_changed_shape_is_noticed(tmp_path):
+    path = tmp_path / "a.npz"
+    np.savez(path, scores=np.ones((12, 2000)))
+    np.testing.assert_array_equal(read_arrays(path)["scores"], np.ones((12, 2000)))
+    path.write_bytes(path.read_bytes().replace(b"(12, ", b"(1 , "))
+    with np.load(path) as arrays:
+        assert arrays["scores"].shape == (1, 2000)
+    with pytest.raises(InputError, match=r"^its scores\.npy is damaged$"):
+        read_arrays(path)
 
 
 def test_a_manifest_makes_the_folder_that_of_one_run(tmp_path, monkeypatch):

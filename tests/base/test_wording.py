@@ -1,6 +1,6 @@
 import pytest
 
-from rankwright.base.wording import counted, rounded_up
+from rankwright.base.wording import counted, enumerated, rounded_percent, rounded_up
 
 
 @pytest.mark.parametrize(
@@ -31,3 +31,15 @@ def test_nouns_agree_with_their_number(number, noun, words):
 def test_limits_are_rounded_up(number, text):
     assert rounded_up(number) == text
     assert float(text) >= number
+
+
+def test_items_are_a_part_of_a_sentence():
+    assert enumerated(["a"]) == "a"
+    assert enumerated(name for name in "abc") == "a, b and c"
+
+
+@pytest.mark.parametrize(
+    ("fraction", "text"), [(0.81723, "82 %"), (0.00314, "0.31 %"), (1.0, "100 %"), (0.0, "0 %")]
+)
+def test_measured_fractions_have_two_digits(fraction, text):
+    assert rounded_percent(fraction) == text

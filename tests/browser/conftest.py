@@ -3,6 +3,7 @@
 import shutil
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import rankwright as rw
@@ -111,6 +112,25 @@ def hostile_page(folder):
     report = rw.evaluate(systems, data, metrics=["ndcg@10"])
     write_page(report, folder / "hostile.html", systems=systems, data=data, title=HOSTILE, reproduce=HOSTILE)
     return folder / "hostile.html"
+
+
+@pytest.fixture(scope="session")
+def shop_page(folder):
+    """A page of a shop's table whose ids differ only at the end, with columns to show."""
+    data = small_data(8)
+    frame = pd.DataFrame(data.X, columns=list("abcd")).assign(qid=data.qid, label=data.y)
+    frame["docid"] = [f"{'SHOP-DE-2026-JACKETS-' * 3}{row:08d}" for row in range(len(data))]
+    frame["query_text"] = [f"shoes for {query}" for query in data.qid]
+    frame["title"] = HOSTILE
+    frame["title"] += frame["docid"]
+    frame["url"] = [
+        f"{'javascript:alert(1)//' if row % 2 else ''}https://shop.example/{row}" for row in frame.index
+    ]
+    shown = rw.from_pandas(frame, show=["query_text", "title", "url"])
+    systems = {"model": rw.RankSVM().fit(shown), "today": "-a"}
+    report = rw.evaluate(systems, shown, metrics="ndcg@10")
+    write_page(report, folder / "shop.html", systems=systems, data=shown)
+    return folder / "shop.html"
 
 
 @pytest.fixture

@@ -45,8 +45,14 @@ def test_file_order_that_leaks():
 def test_queries_without_relevant_documents_are_counted():
     found = DataSheet.of(sheet_data(np.repeat([0, 1], 60)))
     assert found.without_relevant == 10
-    assert any("10 queries without a relevant document" in sentence for sentence in found.warnings())
+    assert any("10 queries have no relevant document" in sentence for sentence in found.warnings())
 
 
 def test_labels_that_the_metric_refuses_say_nothing_of_the_order():
     assert DataSheet.of(sheet_data(np.full(120, -1.0))).order is None
+
+
+def test_what_is_not_there_is_left_out():
+    text = str(DataSheet.of(rw.synthetic.gaussian_queries(6)))
+    for words in ("missing", "constant", "duplicate", "without relevant", "order"):
+        assert words not in text

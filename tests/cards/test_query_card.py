@@ -1,11 +1,19 @@
 """Which queries the query browser shows, and with which lists."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import rankwright as rw
 from auto.small_run import small_data
-from rankwright.cards.query_card import LONGEST_LIST, MOST_ENTRIES, MOST_QUERIES, QueryCard, chosen_queries
+from rankwright.cards.query_card import (
+    LONGEST_LIST,
+    MOST_ENTRIES,
+    MOST_QUERIES,
+    QueryCard,
+    browsable,
+    chosen_queries,
+)
 
 
 def test_queries_that_differ_most_are_kept():
@@ -32,7 +40,7 @@ def test_browsed_lists_are_the_rankings():
     for query in browser.queries:
         rows = np.flatnonzero(data.qid == query.id)
         assert (query.n_documents, query.n_relevant) == (len(rows), (data.y[rows] > 0).sum())
-        assert query.documents == [f"row{row + 1}" for row in rows]
+        assert query.documents == [f"doc{number}" for number in range(1, len(rows) + 1)]
         assert query.ranks[0] == ranks[rows].tolist()
         assert query.ranks[1] == list(range(1, len(rows) + 1))
         first = query.lists[0][0]
@@ -43,3 +51,24 @@ def test_browsed_lists_are_the_rankings():
             assert moved.contribution == pytest.approx(relative[moved.feature])
             assert moved.value == data.X[row, moved.feature]
         assert query.lists[1][0].moved == ()
+
+
+def test_columns_to_show_are_beside_queries_and_documents():
+    frame = pd.DataFrame(
+        {
+            "qid": ["q1", "q1", "q2", "q2"],
+            "query_text": ["red shoes", "red shoes", "hats", "hats"],
+            "label": [1, 0, 0, 1],
+            "bm25": [1.0, 2.0, 3.0, 4.0],
+            "title": ["Sneaker", None, "Cap", "Top hat"],
+            "position": [2, 1, 2, 1],
+        }
+    )
+    data = rw.from_pandas(frame, show=["query_text", "title", "position"], drop=["position"])
+    systems = {"live": "position", "bm25": "-bm25"}
+    shown = browsable(systems, report := rw.evaluate(systems, data), data)
+    queries = {query.id: query for query in QueryCard.of(shown.systems, report, shown.data).browser.queries}
+    assert {name: query.text for name, query in queries.items()} == {"q1": "red shoes", "q2": "hats"}
+    assert queries["q1"].details == [["Sneaker", "position 2"], ["position 1"]]
+    assert queries["q2"].plain()["details"] == [["Cap", "position 2"], ["Top hat", "position 1"]]
+    assert queries["q1"].ranks[0] == [2, 1]

@@ -42,11 +42,11 @@ REPORT = small_report(good=[1.0, 0.5, 0.75, 0.5], poor=[0.25, 0.5, 0.25, 0.75])
 
 def test_says_what_the_report_says(page):
     read = page(REPORT, histories={"good": history(0.5, 0.75, 0.7, best=2)}, reproduce="rankwright evaluate")
-    for expected in ("good", "poor", "0.6875", "0.4375", "+0.2500", "4 queries, 0 of them empty"):
+    for expected in ("good", "poor", "0.6875", "0.4375", "+0.2500", "4 queries."):
         assert expected in read.text
     assert "round 2 of 3 was kept" in read.text
     assert len(read.charts) == 3
-    assert "better on 2 queries and worse on 1" in read.text
+    assert "good is better than poor on 2 queries and worse on 1." in read.text
     assert "rankwright evaluate" in read.text
     assert read.data["browser"] is None
 
@@ -57,15 +57,14 @@ def said(report):
 
 def test_summaries():
     assert re.fullmatch(
-        r"good is ahead of poor by 0\.2500 map, which may be chance, p = 0\.5\d*; 1 query is worse\.",
-        said(REPORT),
+        r"good is ahead of poor by 0\.2500 map, which may be chance \(p = 0\.5\d*\)\.", said(REPORT)
     )
     sure = small_report(good=np.linspace(0.5, 1, 30), poor=np.linspace(0, 0.5, 30))
-    assert said(sure) == "good beats poor by 0.5000 map, p < 0.001; 0 queries are worse."
+    assert said(sure) == "good beats poor by 0.5000 map (p < 0.001)."
     assert said(small_report(poor=np.zeros(30), good=np.ones(30))).startswith("good beats poor by 1.0000 map")
-    assert said(small_report(only=[1.0, 0.5])) == "only has 0.7500 map on 2 queries."
+    assert said(small_report(only=[1.0, 0.5])) == "The mean map of only over 2 queries is 0.7500."
     assert said(small_report(one=[1.0], other=[0.5])) == (
-        "There is only one query, so no test is possible; map: one 1.0000 and other 0.5000."
+        "On the only query, the map of one is 1.0000, that of other 0.5000."
     )
     assert said(small_report(one=[np.nan], other=[np.nan])) == "No query has a value of map."
 
@@ -77,30 +76,43 @@ def test_one_system_has_no_comparison(page):
 
 
 def test_one_query(page):
-    assert "better on 1 query and worse on 0" in page(small_report(one=[0.5], other=[0.75])).text
+    assert (
+        "other is better than one on 1 query and worse on 0." in page(small_report(one=[0.5], other=[0.75])).text
+    )
 
 
 def test_queries_left_out_have_no_bar(page):
     read = page(small_report(one=[1.0, np.nan, 0.5], other=[0.0, 0.5, 1.0]))
-    assert "better on 1 query and worse on 1" in read.text
+    assert "one is better than other on 1 query and worse on 1." in read.text
     assert "Which differences are real?" not in page(small_report(one=[np.nan], other=[1.0])).text
 
 
-@pytest.mark.parametrize("rounds", [(), (0.5,), (0.5, 0.5)])
-def test_short_and_flat_histories(page, rounds):
+@pytest.mark.parametrize("rounds", [(), (0.5,), (0.5, 0.5), (0.5, 0.5, 0.5)])
+def test_a_learning_curve_has_three_points_or_is_left_out(page, rounds):
     read = page(REPORT, histories={"good": history(*rounds, validation=False)})
-    assert len(read.charts) == (3 if rounds else 2)
+    assert len(read.charts) == (3 if len(rounds) > 2 else 2)
+    assert ("Learning curves" in read.text) == (len(rounds) > 2)
     assert "validation" not in read.text
 
 
 def test_validation_without_a_value_is_not_drawn(page):
-    read = page(REPORT, histories={"good": History((Round(1, 1.0, 0.5, float("nan")),), 1)})
+    rounds = tuple(Round(number, 1.0, 0.5, float("nan")) for number in (1, 2, 3))
+    read = page(REPORT, histories={"good": History(rounds, 1)})
     assert "on training queries" in read.charts[-1]
     assert "on validation queries" not in read.charts[-1]
 
 
-def test_equal_systems(page):
-    assert "better on 0 queries and worse on 0" in page(small_report(one=[0.5, 0.5], same=[0.5, 0.5])).text
+def test_the_differences_of_equal_systems_are_not_drawn(page):
+    assert "Query by query" not in page(small_report(one=[0.5, 0.5], same=[0.5, 0.5])).text
+
+
+def test_of_several_differences_a_page_shows_one_at_a_time(page):
+    report = small_report(good=[1.0, 0.5, 0.75], fair=[0.5, 0.5, 0.5], poor=[0.25, 0.0, 0.25])
+    read = page(report)
+    assert read.count("select") == 1
+    assert read.count("option") == 2
+    assert "good against fair" in read.text
+    assert "Click a bar" not in read.text  # there is no query browser to open
 
 
 def test_a_page_that_cannot_be_written(tmp_path):
@@ -113,22 +125,24 @@ def with_facts(*facts, train=0.5):
 
 
 def test_misordered_pairs_are_drawn_below_their_bound(page):
-    told = with_facts({"bound": 0.9, "misordered": 0.5}, {"bound": 0.8, "misordered": 0.4})
+    told = with_facts(*({"bound": bound, "misordered": 0.4} for bound in (0.9, 0.8, 0.7)))
     read = page(REPORT, histories={"RankBoost": told})
-    assert "RankBoost, with its bound" in read.text
+    assert "RankBoost: the bound that its paper proves" in read.text
     assert "fraction of misordered pairs" in read.charts[-1]
     assert "upper bound" in read.charts[-1]
 
 
 def test_the_metric_is_drawn_above_its_bound(page):
-    read = page(REPORT, histories={"AdaRank": with_facts({"bound": 0.1}, {"bound": 0.3})})
-    assert "AdaRank, with its bound" in read.text
+    read = page(REPORT, histories={"AdaRank": with_facts(*({"bound": bound} for bound in (0.1, 0.2, 0.3)))})
+    assert "AdaRank: the bound that its paper proves" in read.text
     assert "lower bound" in read.charts[-1]
 
 
-def test_without_a_bound_none_is_drawn(page):
-    for told in (with_facts({}, {}), with_facts({"bound": 0.3}, {"bound": 0.2}, train=None)):
-        assert "Bounds" not in page(REPORT, histories={"other": told}).text
+def test_without_a_bound_that_says_something_none_is_drawn(page):
+    trivial = with_facts({"bound": 0.3}, {"bound": -0.2}, {"bound": -0.9})
+    for told in (with_facts({}, {}, {}), with_facts(*[{"bound": 0.3}] * 3, train=None), trivial):
+        read = page(REPORT, histories={"other": told})
+        assert "bound" not in read.text.replace("unbounded", "")
 
 
 def test_names_are_never_markup(page):
@@ -189,7 +203,7 @@ def test_two_hundred_systems(page):
     random = np.random.default_rng(0)
     systems = {f"system {number}": random.normal(size=len(data)) for number in range(200)}
     read = page(rw.evaluate(systems, data, metrics="ndcg@10"), systems=systems, data=data)
-    assert "6 of 199 comparisons are drawn." in read.text
+    assert "12 of 199 comparisons are drawn." in read.text
     assert "8 of 200 systems are kept." in read.text
     assert "19,855 more pairs not listed" in read.text
     assert read.text.count("system 199") >= 1

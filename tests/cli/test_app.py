@@ -15,6 +15,7 @@ import rankwright
 from rankwright.cli.app import OTHER_NAMES, app
 from rankwright.cli.options.faces import METRICS as SHOWN_METRICS
 from rankwright.cli.options.signatures import declared
+from rankwright.cli.verbs.analyse import KINDS
 from rankwright.metrics import CONVENTIONS
 from rankwright.metrics.catalogue import METRICS
 
@@ -43,6 +44,7 @@ VERBS = [
     "features",
     "text-demo",
 ]
+SCREEN = 45  # lines
 START = "import sys; from rankwright.cli import main; main()"
 
 
@@ -60,16 +62,57 @@ def test_help_has_an_example_that_fits_a_terminal(run, verb, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
     code, out, err = run(verb, "--help")
     assert (code, err) == (0, "")
-    example = out[out.index("Example:") : out.index("─ ")]
-    # Longer than one line, an example could not be copied.
-    assert re.search(rf"^ +rankwright {verb}( .*)?$", example, re.MULTILINE)
-    assert len([line for line in example.splitlines() if line.strip(" │╭")]) == 2
+    example = out[out.index("Example:") :].partition("\n\n")[0]
+    assert re.fullmatch(rf"Example:\n    rankwright {verb}( .*)?", example)
+
+
+HELP = [[verb] for verb in VERBS] + [["analyse", kind] for kind in KINDS]
+
+
+@pytest.mark.parametrize("words", HELP, ids=" ".join)
+@pytest.mark.parametrize("columns", [80, 120])
+def test_help_fits_a_screen_and_names_no_types(run, words, columns, monkeypatch):
+    monkeypatch.setenv("COLUMNS", str(columns))
+    lines = run(*words, "--help").out.splitlines()
+    assert len(lines) <= SCREEN
+    assert max(map(len, lines)) <= columns
+    assert not re.search(r"<\w|\w\[|\[\[|\]\]|[╭│]", "\n".join(lines))
+
+
+def test_help_has_the_common_options_and_help_all_the_others(run):
+    short, everything = run("crossval", "--help").out, run("crossval", "--help-all").out
+    assert re.search(r"^  --json +Print one JSON object instead of tables\.$", short, re.MULTILINE)
+    assert re.search(r"^  --help-all +Show all options\.$", short, re.MULTILINE)
+    for folded in (
+        "--config FILE",
+        "--jobs N",
+        "--label COLUMN",
+        "Reading data files:",
+        "3 + 1 + 1",
+    ):
+        assert folded not in short
+        assert folded in everything
+    assert "--help-all" not in run("rankers", "--help").out  # which has no others
+    assert run("rankers", "--help-all").out == run("rankers", "--help").out
+    assert "Usage: rankwright rankers [RANKER] [OPTIONS]\n" in run("rankers", "--help").out
+
+
+def test_help_all_shows_every_option(run):
+    for words in HELP:
+        verb = get_command(app)
+        for word in words:
+            verb = verb.full_command(word)
+        if not hasattr(verb, "commands"):
+            shown = run(*words, "--help-all").out
+            names = [name for each in verb.params for name in each.opts if name not in ("--help-all", each.name)]
+            assert [name for name in names if not re.search(rf"^  (--\S+, )?{name}\b", shown, re.MULTILINE)] == []
 
 
 def test_no_verb_shows_help_and_is_bad_use(run):
     code, out, err = run()
-    assert code == 2
-    assert "demo" in out + err
+    assert (code, err) == (2, "")
+    assert out == run("--help").out
+    assert "demo" in out
 
 
 def test_version(run):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import _thread
 import dataclasses
 import gzip
+import json
 import re
 import sys
 
@@ -12,7 +13,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from html_page import read_page
 from rankwright import AdaRank, LambdaMART, cross_validate
+from rankwright.cards.model_card import ModelCard
 from rankwright.cli.options.rankers import make_ranker
 from rankwright.data.query_features import QueryFeature
 from rankwright.data.readers.letor import read_letor
@@ -32,14 +35,19 @@ def patient(monkeypatch):
 @pytest.mark.slow
 @pytest.mark.usefixtures("patient")
 def test_demo(run, tmp_path):
-    code, out, err = run("demo", "--queries", 20, "--report", tmp_path / "page.html")
+    code, out, err = run("demo", "--queries", 12, "--seed", 7, "--report", tmp_path / "page.html")
     assert code == 0
     assert out.splitlines()[2].split() == ["system", "ndcg@10", "map", "mrr"]
-    assert re.search(r"(beats|is ahead of) best feature by 0\.\d{4} ndcg@10", out.splitlines()[0])
+    assert re.search(r"(beats|is ahead of) the baseline \(best feature\) by 0\.\d{4} ndcg@10", out.splitlines()[0])
     assert "page.html" in err
     assert (tmp_path / "page.html").read_text().startswith("<!doctype html>")
     assert (tmp_path / "page.html").stat().st_size < 3_000_000
-    assert load(tmp_path / "page.rw").about["ranker"] == "AutoRanker"
+    saved = re.search(r"Wrote the model .*page\.rw \((.*)\) and the page", err)[1]
+    assert out.startswith(f"{saved} ")
+    text = read_page(tmp_path / "page.html").text
+    card = ModelCard(saved, (load(tmp_path / "page.rw"),))
+    assert f"The model {saved}" in text
+    assert all(fact in text for fact in card.facts().values())
 
 
 @pytest.mark.long
@@ -118,6 +126,55 @@ def test_train_for_machines(run, fold, tmp_path):
     best = found["history"][found["best_round"] - 1]
     assert (best["train"], best["validation"]) == (found["train"], found["validation"])
     assert "on validation" in found["reason"]
+
+
+@pytest.mark.parametrize(
+    ("words", "settings"),
+    [
+        ("lambdamart --rounds 3 --max-leaves 4", "rounds=3 max_leaves=4"),
+        ("--rounds 3 lambdamart --max_leaves=4", "rounds=3 max_leaves=4"),
+        ("lambdamart --cut-lambdas --rounds 3 --coarse", "rounds=3 cut_lambdas=true coarse=true"),
+        ("lambdamart --rounds 3 --cut-lambdas false", "rounds=3 cut_lambdas=false"),
+        ("lambdamart --set rounds=9 --rounds 3", "rounds=9 rounds=3"),
+        ("adarank --rounds 3 --stop measure --set choose=measure", "rounds=3 stop=measure choose=measure"),
+    ],
+)
+def test_parameters_of_the_ranker_are_options(run, fold, tmp_path, words, settings):
+    given = ("train", *words.split(), "--train", fold / "train.txt", "--json", "--model", tmp_path / "a.rw")
+    found = run(*given, "--save-config", tmp_path / "a.json")
+    ranker = found.json["ranker"]
+    written = [word for text in settings.split() for word in ("--set", text)]
+    run("train", ranker, *written, "--train", fold / "train.txt", "--model", tmp_path / "b.rw")
+    assert load(tmp_path / "a.rw").about["parameters"] == load(tmp_path / "b.rw").about["parameters"]
+    assert json.loads((tmp_path / "a.json").read_text())["set"]["rounds"] == 3
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        ("--rounds 0", "rounds must be a positive integer, not '0'."),
+        ("--ruonds 5", "LambdaMART has no parameter 'ruonds'; did you mean 'rounds'?"),
+        ("--n-estimators 5", "LambdaMART has no parameter 'n_estimators': it is called rounds here."),
+        ("--directions both", "LambdaMART has no parameter 'directions'; did you mean 'truncation'?"),
+        ("--trian x", "There is no option --trian; possible options are --grid, --train, --tune."),
+        ("--jsn", "There is no option --jsn; possible options are --jobs, --json, --set."),
+        ("--rounds", "rounds must be a positive integer, not ''."),
+        ("--no-such", "There is no option --no-such."),
+    ],
+)
+def test_what_is_no_parameter_is_refused_as_set_and_options_are(refuse, fold, tmp_path, words, sentence):
+    model = tmp_path / "m.rw"
+    given = ("train", "lambdamart", "--train", fold / "train.txt", "--model", model, *words.split())
+    assert refuse(*given).removesuffix(" See `rankwright train --help`.") == sentence
+
+
+@pytest.mark.parametrize("verb", ["crossval", "tune", "analyse metrics"])
+def test_verbs_that_name_a_ranker_take_its_parameters(run, fold, verb):
+    words = (*verb.split(), "mart", "--data", fold / "train.txt", "--jobs", 1, "--json")
+    words += ("--trials", 1) if verb == "tune" else ()
+    plain, written = (run(*words, *more) for more in (("--rounds", 2), ("--set", "rounds=2")))
+    assert (plain.code, written.code) == (0, 0), plain.err
+    assert len({re.sub(r'"seconds": .*', "", each.out) for each in (plain, written)}) == 1
 
 
 def test_train_and_crossval_refit_on_both_parts(run, refuse, folder, fold, tmp_path):
@@ -211,10 +268,10 @@ def test_evaluate(run, fold, model, tmp_path):
     code, out, err = run("evaluate", model, "--data", fold / "test.txt", "--metrics", "ndcg@10,map")
     assert code == 0
     summary, _, head, line = out.splitlines()
-    assert summary == f"{model} has {mean:.4f} ndcg@10 on 12 queries."
+    assert summary == f"The mean ndcg@10 of {model} over 12 queries is {mean:.4f}."
     assert head.split() == ["system", "ndcg@10", "map"]
     assert line.split()[:2] == [str(model), f"{mean:.4f}"]
-    assert err == "12 queries, 0 of them empty; convention standard.\n"
+    assert err == "12 queries.\n"
 
 
 def test_evaluate_for_machines(run, fold, model):
@@ -296,7 +353,7 @@ def test_a_start_that_no_round_improves_on_is_told(run, fold, tmp_path):
 def test_evaluate_says_which_queries_are_empty(run, model, tmp_path):
     (tmp_path / "test.txt").write_text("1 qid:1 6:1\n0 qid:1 6:2\n0 qid:2 6:1\n")
     err = run("evaluate", model, "--data", tmp_path / "test.txt").err
-    assert err == "2 queries, 1 of them empty; convention standard.\n"
+    assert err == "2 queries, 1 of them empty (all rankings are equally good).\n"
     words = (
         "evaluate",
         model,
@@ -326,9 +383,26 @@ def test_predict(run, fold, model, tmp_path):
     assert (tmp_path / "scores.txt").read_text() == out
 
 
+def test_predict_as_json_names_queries_and_documents(run, fold, model, tmp_path):
+    frame = pd.DataFrame(
+        {"qid": ["a", "a", "b"], "docid": ["x", "y", "x"], **{name: [0.5, 1.5, 2.5] for name in "123456"}}
+    )
+    frame.to_csv(tmp_path / "new.csv", index=False)
+    words = ("predict", model, "--data", tmp_path / "new.csv", "--features", "1,2,3,4,5,6")
+    found = run(*words, "--json").json
+    assert list(found) == ["qid", "docid", "score", "rank"]
+    assert (found["qid"], found["docid"]) == (["a", "a", "b"], ["x", "y", "x"])
+    assert found["score"] == [float(line) for line in run(*words).out.splitlines()]
+    labelled = run("predict", model, "--data", fold / "test.txt", "--json").json
+    assert labelled["label"] == read_letor(fold / "test.txt").y.tolist()
+
+
+UNNAMED = "96 documents without an id, named by the position within the query: doc1, doc2 ...\n"
+
+
 def test_rank(run, fold, model, tmp_path):
     code, out, err = run("rank", model, "--data", fold / "test.txt", "--tag", "mine")
-    assert (code, err) == (0, "")
+    assert (code, err) == (0, UNNAMED)
     assert len(out.splitlines()) == 96
     assert {line.split()[-1] for line in out.splitlines()} == {"mine"}
     assert run("rank", model, "--data", fold / "test.txt", "--out", tmp_path / "run.txt").code == 0
@@ -350,7 +424,8 @@ def test_documents_need_no_labels(run, fold, model, tmp_path, verb, name):
             table.insert(0, "label", judged.y)
         table.to_csv(tmp_path / name, index=False)
     code, out, err = run(verb, model, "--data", tmp_path / name)
-    assert (code, err) == (0, "" if name == "unjudged.txt" else "features: 6 columns (f0, f1, f2, f3, f4, f5)\n")
+    columns = "" if name == "unjudged.txt" else "features: 6 columns (f0, f1, f2, f3, f4, f5)\n"
+    assert (code, err) == (0, columns + (UNNAMED if verb == "rank" else ""))
     assert out == expected
 
 
@@ -367,7 +442,7 @@ def test_crossval(run, folder):
     assert code == 0
     names = ["AdaRank", "Means", "fold", "Fold1", "Fold2", "Means", "metric", "ndcg@10", "map"]
     assert [line.split()[0] for line in out.splitlines() if line][:9] == names
-    assert err.startswith("24 queries, 0 of them empty; convention standard; ")
+    assert err.startswith("24 queries; ")
 
 
 def test_crossval_shows_what_file_order_hides(run, tmp_path):
@@ -429,7 +504,7 @@ def test_crossval_of_one_file(run, one_file):
     assert code == 0
     names = [line.split("  ")[0].strip() for line in out.splitlines() if "Fold" in line]
     assert names == [f"Fold{fold}, repeat {repeat}" for repeat in (1, 2) for fold in (1, 2, 3)]
-    assert "24 queries, 1 of them empty; convention standard; " in err
+    assert "24 queries, 1 of them empty (all rankings are equally good); " in err
     found = run(*words, "--folds", 3, "--json").json
     data = read_parquet(one_file, qid="query")
     expected = cross_validate(LambdaMART(rounds=3), data, folds=3).to_dict()
@@ -796,7 +871,7 @@ def test_every_verb_that_writes_speaks_json(run, fold, tmp_path):
     assert made["files"] == {str(tmp_path / "made.txt"): {"documents": 63, "queries": 3, "features": 2}}
     model = tmp_path / "model.rw"
     assert run("train", "adarank", "--train", tmp_path / "made.txt", "--model", model).code == 0
-    scores = run("predict", model, "--data", tmp_path / "made.txt", "--json").json["scores"]
+    scores = run("predict", model, "--data", tmp_path / "made.txt", "--json").json["score"]
     assert len(scores) == 63
     lists = run("rank", model, "--data", tmp_path / "made.txt", "--json").json["queries"]
     assert [len(one) for one in lists.values()] == [21, 21, 21]

@@ -101,7 +101,7 @@ def test_the_order_is_by_the_mean_over_folds(found):
 def test_what_is_printed(found):
     text = str(found)
     assert text.startswith(found.compare().summary)
-    for words in ("mean over folds", "Fold3", "p (Holm)", "25 queries, "):
+    for words in ("mean over folds", "Fold3", "p (Holm)", "25 queries"):
         assert words in text
     assert repr(found) == f"<CrossComparison: {found.summary}>"
     plain = json.loads(json.dumps(found.to_dict(), allow_nan=False))
@@ -205,7 +205,7 @@ def test_curves_of_several_rankers(found):
     assert [column.title for column in curves.tables[0].columns] == ["ndcg", "@1", "@2", "@3"]
     assert found.curves(" NDCG").curves == curves.curves
     assert "25 queries" in curves.note
-    assert "Mean ndcg by cut-off, from 1 to 3: trees " in curves.chart().description
+    assert "From cut-off 1 to 3, the mean ndcg goes from " in curves.chart().description
     assert curves.to_dict()["systems"]["ada"][2]["value"] == found.report.mean("ada", "ndcg@3")
     with pytest.raises(InputError, match="A curve needs p at several cut-offs; measure metrics='p@1-10'"):
         found.curves("p")

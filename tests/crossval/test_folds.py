@@ -135,8 +135,7 @@ def test_queries_with_few_relevant_documents_are_dropped_before_data_are_divided
     assert (expected.dropped, "dropped_queries" in expected.to_dict()) == ({}, False)
     assert found.to_dict()["dropped_queries"] == found.dropped
     assert found.pooled().footnote() == (
-        f"{23 - n_dropped} queries, 0 of them empty; dropped: {n_dropped} queries with fewer than 2 relevant "
-        "documents; convention standard"
+        f"{23 - n_dropped} queries; dropped: {n_dropped} queries with fewer than 2 relevant documents"
     )
     made = rw.make_folds(FEW, 3, repeats=2, min_relevant=2)
     assert cross_validate(RANKER, made).dropped == found.dropped

@@ -3,14 +3,12 @@
 import datetime as dt
 import warnings
 
-import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
 
 from rankwright.base.errors import InputError
-from rankwright.data.column_roles import looks_like_id
 from rankwright.data.readers.csv import read_csv
 from rankwright.data.readers.frames import from_arrow, from_pandas, from_polars
 from rankwright.data.tables import ColumnsWarning
@@ -44,7 +42,7 @@ def test_what_is_left_out_is_said(read):
         data = read(MIXED)
     assert [str(one.message) for one in caught] == [
         "Columns that are not used: product_id (looks like an id), title (text), day (dates). "
-        "Name them in features, categorical or docid, or in drop."
+        "Name them in features, categorical, dates or docid, or in drop."
     ]
     assert caught[0].filename == __file__
     assert data.feature_names == ("bm25_title", "bm25_body", "age")
@@ -133,45 +131,6 @@ def test_usual_names_are_suggested_and_never_taken(missing, there, sentence):
     with pytest.raises(InputError) as caught:
         from_pandas(pd.DataFrame(columns))
     assert str(caught.value).startswith(sentence)
-
-
-@pytest.mark.parametrize(
-    "name", ["id", "ID", "doc_id", "doc-id", "doc.id", "docid", "docId", "DocID", "user_ids", "", "Unnamed: 0"]
-)
-def test_names_of_ids(name):
-    assert looks_like_id(name)
-
-
-@pytest.mark.parametrize(
-    "name", ["bid", "paid", "valid", "grid", "humidity", "idf", "id_score", "centroid", "age"]
-)
-def test_names_of_features(name):
-    assert not looks_like_id(name)
-
-
-def numbered(n_rows, **columns):
-    rng = np.random.default_rng(0)
-    base = {"qid": np.arange(n_rows) // 5, "label": rng.integers(0, 3, n_rows), "x": rng.normal(size=n_rows)}
-    return pd.DataFrame(base | columns)
-
-
-def test_columns_that_number_the_rows_are_ids():
-    rng = np.random.default_rng(1)
-    frame = numbered(40, index=np.arange(40), serial=rng.permutation(40) + 1000, count=rng.integers(0, 40, 40))
-    with pytest.warns(ColumnsWarning, match=r"index \(looks like an id\), serial \(looks like an id\)"):
-        data = from_pandas(frame)
-    assert data.feature_names == ("x", "count")
-    np.testing.assert_array_equal(data.X, frame[["x", "count"]].to_numpy(np.float32))
-    assert data.columns.features == ("x", "count")
-    assert from_pandas(frame, features=["serial"]).feature_names == ("serial",)
-
-
-def test_few_rows_and_other_integers_are_features():
-    assert from_pandas(numbered(19, rank=np.arange(19))).feature_names == ("x", "rank")
-    gap = np.arange(40).astype(float)
-    gap[3] = np.nan
-    frame = numbered(40, halves=np.arange(40) / 2, gap=gap, even=np.arange(0, 80, 2))
-    assert from_pandas(frame).feature_names == ("x", "halves", "gap", "even")
 
 
 def test_csv_says_the_same(tmp_path):

@@ -212,3 +212,11 @@ def test_refuses_what_does_not_fit(changes, sentence):
     good = {"X": [[1, 2], [3, 4]], "y": [0, 1], "qid": [1, 1]}
     with pytest.raises(InputError, match=sentence):
         RankingData(**{**good, **changes})
+
+
+def test_documents_without_an_id_are_named_by_their_position_in_the_query():
+    documents = Documents(np.zeros((5, 1)), ["b", "a", "b", "a", "b"])
+    assert documents.document_names.tolist() == ["doc1", "doc1", "doc2", "doc2", "doc3"]
+    some = Documents(np.zeros((3, 1)), [1, 1, 1], document_ids=["x", "", "y"])
+    assert some.document_names.tolist() == ["x", "doc2", "y"]
+    assert documents.repeated_rows() == some.repeated_rows() == []

@@ -27,6 +27,15 @@ def test_tables_round_trip(tmp_path, data, name, read):
     assert found.feature_names == ("t: f", "g")
 
 
+@pytest.mark.parametrize("name", ["f.csv", "f.tsv"])
+def test_ids_that_a_spreadsheet_takes_for_formulas_are_written_as_they_are(tmp_path, name):
+    ids = ["=cmd|' /C calc'!A0", "+1", "-1", "@SUM(A1)", "'=1", "\t=1"]
+    data = rw.RankingData(np.arange(6.0)[:, None], [0, 1, 2, 0, 1, 2], ids, document_ids=ids)
+    write_documents(data, tmp_path / name)
+    found = rw.read_csv(tmp_path / name)
+    assert (found.qid.tolist(), found.document_ids.tolist()) == (ids, ids)
+
+
 def test_letor_without_labels(tmp_path, data):
     documents = rw.Documents(data.X, data.qid, document_ids=data.document_ids)
     write_documents(documents, tmp_path / "f.txt")

@@ -161,9 +161,7 @@ def test_200_systems():
 
 def test_one_query_cannot_be_tested():
     found = compare_report(report_of([[0.5], [0.7]], ["old", "new"]))
-    assert found.summary == (
-        "There is only one query, so no test is possible; ndcg@10: new 0.7000 and old 0.5000."
-    )
+    assert found.summary == "On the only query, the ndcg@10 of new is 0.7000, that of old 0.5000."
     assert all(math.isnan(one) for one in found.pairs()[0].p_values.values())
     assert "new (against old)" in str(found)
 
@@ -334,7 +332,9 @@ def test_text_has_tests_and_the_means_on_slices_by_every_metric():
 
 def test_a_difference_that_is_not_there_or_too_small_to_show():
     equal = compare_report(report_of([[1.0, 0.5], [0.5, 1.0]], ["a", "B"]))
-    assert equal.summary == "a and B have the same mean ndcg@10 (1 query better, 1 worse)."
+    assert equal.summary == (
+        "a and B have the same mean ndcg@10: the first is better on 1 query, the second on 1."
+    )
     near = compare_report(report_of([[1.00001, 0.5], [0.5, 1.0]], ["a", "B"]))
     assert near.summary.startswith("a is ahead of B by less than 0.0001 ndcg@10, which may be chance")
     described = near.differences_chart().description
@@ -343,6 +343,33 @@ def test_a_difference_that_is_not_there_or_too_small_to_show():
 
 def test_no_other_system_differs_from_the_baseline():
     found = compare_report(
-        report_of([[1.0, 0.5, 0.2], [0.5, 1.0, 0.1], [0.5, 0.9, 0.1]], ["a", "b", "c"]), baseline="a"
+        report_of([[1.0, 0.5, 0.2], [0.5, 1.0, 0.1], [0.5, 0.9, 0.1]], ["a", "b", "c"]), baseline="b"
     )
-    assert found.summary.endswith("; no other system differs significantly from a.")
+    assert found.summary == (
+        "a is ahead of the baseline (b) by 0.0333 ndcg@10, which may be chance (p = 1.000), and no other system "
+        "differs from it significantly."
+    )
+
+
+@pytest.mark.parametrize(
+    ("means", "baseline", "finding", "others"),
+    [
+        ((0.2, 0.7), None, "s1 beats s0 by 0.5000", ""),
+        ((0.2, 0.7), "s0", "s1 beats the baseline (s0) by 0.5000", ""),
+        ((0.2, 0.5, 0.6, 0.7), "s0", "s3 beats the baseline (s0) by 0.5000", ", as do both other systems"),
+        ((0.2, 0.2, 0.6, 0.7), "s0", "s3 beats the baseline (s0) by 0.5000", ", as does 1 of the 2 other systems"),
+        (
+            (0.4, 0.7, 0.1),
+            "s0",
+            "s1 beats the baseline (s0) by 0.3000",
+            ", and no other system does, while the baseline beats the other system",
+        ),
+        ((0.9, 0.5, 0.6), "s0", "The baseline (s0) beats s2 by 0.3000", " and also the other system"),
+        ((0.9, 0.5, 0.6, 0.4, 0.3), None, "s0 beats s2 by 0.3000", " and also all 3 other systems"),
+    ],
+)
+def test_the_headline_is_a_sentence(means, baseline, finding, others):
+    noise = np.random.default_rng(0).normal(0, 0.001, (len(means), 40))
+    noise -= noise.mean(axis=1, keepdims=True)
+    compared = compare_report(report_of(np.array(means)[:, None] + noise), baseline=baseline)
+    assert compared.summary == f"{finding} ndcg@10 (p < 0.001){others}."

@@ -1,6 +1,7 @@
 from inspect import signature
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import rankwright as rw
@@ -8,6 +9,7 @@ from evaluation.examples import small_data
 from rankwright.base.errors import InputError
 from rankwright.data.dataset import RankingData
 from rankwright.data.groups import Ranking
+from rankwright.data.readers.frames import from_pandas
 from rankwright.data.readers.trec import Judgements, Run
 from rankwright.evaluation.evaluate import EvaluationOptions, evaluate
 from rankwright.metrics import AP, NDCG, find_convention
@@ -169,9 +171,7 @@ def test_queries_with_few_relevant_documents_may_be_left_out():
     assert found.query_facts["relevant"].tolist() == [2, 2]
     assert found.dropped == {"fewer than 2 relevant documents": 3}
     assert found.to_dict()["dropped_queries"] == found.dropped
-    assert found.footnote() == (
-        "2 queries, 0 of them empty; dropped: 3 queries with fewer than 2 relevant documents; convention standard"
-    )
+    assert found.footnote() == ("2 queries; dropped: 3 queries with fewer than 2 relevant documents")
     both = evaluate({"one": scores}, data, metrics="map", min_relevant=2, drop_one_label=True)
     assert (both.queries, both.dropped) == (
         ("d",),
@@ -202,3 +202,16 @@ def test_options_that_are_passed_on_are_those_of_evaluate():
     data = rw.RankingData([[1.0], [2.0]], [0, 1], [1, 1])
     with pytest.raises(TypeError, match="least_relevant"):
         rw.compare({"a": [0.0, 1.0], "b": [1.0, 0.0]}, data, least_relevant=1)
+
+
+def test_the_order_by_a_column_is_a_system():
+    frame = pd.DataFrame(DATA.X[:, :1], columns=["bm25"]).assign(qid=DATA.qid, label=DATA.y)
+    data = from_pandas(frame.assign(position=-DATA.X[:, 0]), show=["position"], drop=["position"])
+    report = evaluate({"live": "position", "falling": "-bm25", "scores": SCORES}, data, metrics="ndcg@10")
+    assert report.mean("live", "ndcg@10") == report.mean("falling", "ndcg@10") == report.mean("scores", "ndcg@10")
+    with pytest.warns(UserWarning, match="'-position' ranks most pairs .* its reverse is 'position'"):
+        evaluate({"live": "-position"}, data)
+    with pytest.raises(InputError, match="There is no column 'positio'; did you mean 'position'"):
+        evaluate({"live": "positio"}, data)
+    with pytest.raises(InputError, match="There is no column 'position': judgements have no columns"):
+        evaluate({"live": "position"}, Judgements.of(["1"], ["a"], [1]))

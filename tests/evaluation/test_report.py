@@ -54,24 +54,21 @@ def test_plain_json():
 
 def test_printed():
     assert str(small_report(one=[0.5, 1.0], longer=[1, 1])).splitlines() == [
-        "longer has 1.0000 map on 2 queries.",
+        "longer has the highest mean map over 2 queries, 1.0000.",
         "",
         "system     map",
         "one     0.7500",
         "longer  1.0000",
-        "2 queries, 0 of them empty; convention standard.",
+        "2 queries.",
     ]
 
 
 @pytest.mark.parametrize(
     ("empty", "words"),
     [
-        ({"map": 0, "p@1": 0}, "3 queries, 0 of them empty; convention standard"),
-        ({"map": 1, "p@1": 1}, "3 queries, 1 of them empty; convention standard"),
-        (
-            {"map": 1, "p@1": 0},
-            "3 queries, 1 (map), 0 (p@1) of them empty; convention standard",
-        ),
+        ({"map": 0, "p@1": 0}, "3 queries"),
+        ({"map": 1, "p@1": 1}, "3 queries, 1 of them empty (all rankings are equally good)"),
+        ({"map": 1, "p@1": 0}, "3 queries, 1 (map) of them empty (all rankings are equally good)"),
     ],
 )
 def test_the_footnote_owns_up_to_empty_queries(empty, words):
@@ -81,4 +78,5 @@ def test_the_footnote_owns_up_to_empty_queries(empty, words):
 
 
 def test_repr_is_short():
-    assert repr(small_report(one=[0, 1, 1], other=[1, 1, 1])) == "<Report: other has 1.0000 map on 3 queries.>"
+    report = small_report(one=[0, 1, 1], other=[1, 1, 1])
+    assert repr(report) == "<Report: other has the highest mean map over 3 queries, 1.0000.>"

@@ -41,7 +41,7 @@ def test_the_curves_are_drawn():
     chart = found.chart()
     assert [len(path.split("L")) for path in marks(chart, "line")] == [3, 3]
     assert {"a", "<b>", "rounds", "ndcg@5", "3"} <= set(texts(chart))
-    assert f"after 5: a {found.mean('a', 5, 'ndcg@5'):.4f}, <b> " in chart.description
+    assert f"after 5 it is {found.mean('a', 5, 'ndcg@5'):.4f} for a and 0." in chart.description
 
 
 @pytest.mark.parametrize(

@@ -13,13 +13,34 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-FUZZERS = ("models", "data", "imports", "bindings", "index", "searcher", "collections")
+FUZZERS = (
+    "models",
+    "data",
+    "imports",
+    "bindings",
+    "index",
+    "searcher",
+    "collections",
+    "work",
+    "studies",
+    "configs",
+)
 CASE_SECONDS = 90.0  # in which another tool may have to be started again
 START_SECONDS = 120.0
 ENOUGH = 20
 ACCEPTED, AGREED, REFUSED = "accepted", "accepted with the scores of the tool itself", "refused"
 RIGHT = (ACCEPTED, AGREED, REFUSED)
 """The right outcomes of a case; every other outcome is a problem, in words."""
+
+
+LONGEST_SENTENCE = 600
+
+
+def problem_of(error):
+    """Return what is wrong with the sentence of a refusal; None if nothing is."""
+    sentence = str(error)
+    bad = len(sentence) > LONGEST_SENTENCE or "\n" in sentence
+    return f"a long or broken sentence: {sentence[:300]}" if bad else None
 
 
 @dataclass(frozen=True)

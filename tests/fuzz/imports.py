@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 import rankwright as rw
-from fuzz.campaign import ACCEPTED, AGREED, REFUSED
+from fuzz.campaign import ACCEPTED, AGREED, REFUSED, problem_of
 from fuzz.damage import damaged
 from fuzz.makers import maker_of
 from interop.foreign import rows_around
@@ -90,9 +90,7 @@ def _case(files, makers, folder, rng):
         rows = _rows(scorer, int(rng.integers(2**32)), infinite=_tool(kind) in TAKE_INFINITE)
         scores = scorer.predict(rows)
     except InputError as error:
-        sentence = str(error)
-        bad = len(sentence) > 600 or "\n" in sentence
-        return f"a long or broken sentence: {sentence[:300]}" if bad else REFUSED
+        return problem_of(error) or REFUSED
     maker = makers[_tool(kind)]
     theirs = None if maker is None else maker.scores(path, rows)
     if theirs is None:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from fuzz.campaign import ACCEPTED, REFUSED
+from fuzz.campaign import ACCEPTED, REFUSED, problem_of
 from fuzz.damage import damaged, revalued
 from rankwright.base.errors import InputError
 from rankwright.models.model_file import CHECKSUM_SIZE, HEADER_START, SIZES, decode, sealed
@@ -74,9 +74,7 @@ def _tried(content, rng):
         scores = scorer.predict(X, [0, 0, 1, 1])
         repr(scorer)
     except InputError as error:
-        sentence = str(error)
-        bad = len(sentence) > 600 or "\n" in sentence
-        return f"a long or broken sentence: {sentence[:300]}" if bad else REFUSED
+        return problem_of(error) or REFUSED
     return ACCEPTED if np.isfinite(scores).all() and len(scores) == 4 else f"scores {scores}"
 
 

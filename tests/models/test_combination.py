@@ -22,9 +22,9 @@ from rankwright.models import (
     NetworkScorer,
     QueryFeatureScorer,
     StandardisedScorer,
+    nested_scorers,
     share_columns,
 )
-from rankwright.models import query_features as query_feature_scorers
 from rankwright.models.model_file import decode, encode
 from reference.query_features import standardised as in_python
 from reference.trees import random_ensemble
@@ -238,13 +238,13 @@ def test_in_one_group_not_a_bit_changes(documents):
 @pytest.fixture
 def made(monkeypatch):
     """The kinds of columns that are made, each with how often."""
-    counts, make = Counter(), query_feature_scorers.with_query_features
+    counts, make = Counter(), nested_scorers.with_query_features
 
     def counted(X, groups, kinds, **options):
         counts.update(kinds)
         return make(X, groups, kinds, **options)
 
-    monkeypatch.setattr(query_feature_scorers, "with_query_features", counted)
+    monkeypatch.setattr(nested_scorers, "with_query_features", counted)
     return counts
 
 

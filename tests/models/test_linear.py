@@ -4,7 +4,7 @@ import pytest
 from rankwright.data.dataset import RankingData
 from rankwright.models import LinearScorer, load, save
 from rankwright.models.linear import linear_of_columns
-from rankwright.models.query_features import over_columns
+from rankwright.models.nested_scorers import over_columns
 from rankwright.rankers.shared.scaled_rankers import SCALINGS, columns_of, learned_scaling
 from rankwright.training.training_set import TrainingSet
 

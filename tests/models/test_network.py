@@ -8,8 +8,8 @@ from rankwright.base.errors import InputError
 from rankwright.data.dataset import RankingData
 from rankwright.models import LinearScorer, NetworkScorer
 from rankwright.models.model_file import decode, encode
+from rankwright.models.nested_scorers import over_columns
 from rankwright.models.network import count_parameters, network_of_columns
-from rankwright.models.query_features import over_columns
 from rankwright.models.serialisation import State
 from rankwright.rankers.shared.scaled_rankers import SCALINGS, columns_of, learned_scaling
 from rankwright.training.training_set import TrainingSet

@@ -21,7 +21,7 @@ def test_a_frame_of_scores():
     assert isinstance(frame, pd.DataFrame)
     assert frame.to_dict("list") == {
         "qid": ["q", "r", "q"],
-        "docid": ["row1", "row2", "row3"],
+        "docid": ["doc1", "doc1", "doc2"],
         "score": [1, -3, 2],
         "rank": [2, 1, 1],
     }
@@ -30,7 +30,7 @@ def test_a_frame_of_scores():
 def test_ids_and_labels_travel():
     judged = rw.RankingData(DOCUMENTS.X, [0, 1, 2], DOCUMENTS.qid, document_ids=["x", "", "z"])
     frame = rw.scores_frame(MODEL, judged)
-    assert frame["docid"].tolist() == ["x", "row2", "z"]
+    assert frame["docid"].tolist() == ["x", "doc1", "z"]
     assert frame["label"].tolist() == [0, 1, 2]
 
 

@@ -1,5 +1,6 @@
 """What notebooks show of each result, with the packages for charts and without."""
 
+import pickle
 import sys
 import xml.etree.ElementTree as ET
 
@@ -30,7 +31,7 @@ def history(*values):
 
 
 DRAWN = {
-    "history": lambda: history(0.5, 0.6),
+    "history": lambda: history(0.5, 0.6, 0.7),
     "curve": lambda: MetricCurve(np.array([0.0, 0.5, 1.0]), np.array([0.3, 0.4])),
     "importances": lambda: by_name(np.array([0.25, 0.75]), ["a.b", HOSTILE]),
     "permutation importance": lambda: rw.permutation_importance(
@@ -42,7 +43,7 @@ DRAWN = {
     ),
     "rounds": lambda: rw.evaluate_rounds(rw.LambdaMART(rounds=2).fit(small_data()), small_data(), [1]),
     "report": lambda: small_report(**{HOSTILE: [1.0, 0.5, 0.75], "other": [0.25, 0.5, 0.25]}),
-    "ranker": lambda: rw.AdaRank(rounds=2).fit(small_data()),
+    "ranker": lambda: rw.LambdaMART(rounds=3).fit(small_data()),
 }
 CARDS = {
     "scorer": lambda: FeatureScorer(0, n_features=1, missing=0.0, feature_names=[HOSTILE], about={"a": HOSTILE}),
@@ -109,3 +110,34 @@ def test_importances_are_a_dict():
     found = by_name(np.array([0.25, 0.75]), ["a", "b"])
     assert found == {"b": 0.75, "a": 0.25}
     assert repr(found) == "{'b': 0.75, 'a': 0.25}"
+
+
+def test_the_card_of_a_fitted_ranker_has_no_json():
+    html = rw.LambdaMART(rounds=2).fit(small_data())._repr_mimebundle_()["text/html"]
+    assert "learning_rate 0.05; " in html
+    assert "{&quot;" not in html
+
+
+def test_a_fitted_auto_ranker_shows_its_estimate_and_its_members():
+    ranker = rw.AutoRanker(portfolio=["RankSVM", "AdaRank"], n_jobs=1).fit(small_data())
+    html = ranker._repr_mimebundle_()["text/html"]
+    assert "On new queries, expect" in html
+    assert "best single feature (a)" in html
+    assert ranker.standings_._repr_mimebundle_()["text/html"] in html
+    assert ranker.standings_.frame()["member"].tolist() == [member.name for member in ranker.standings_]
+    assert ranker.standings_.to_dict()["rows"][0]["name"] == ranker.standings_[0].name
+    assert pickle.loads(pickle.dumps(ranker.standings_)).summary == ranker.standings_.summary
+
+
+def test_a_comparison_is_a_sentence_and_a_table():
+    report = small_report(new=[1.0, 0.5, 0.75], old=[0.25, 0.5, 0.25])
+    pair = report.compare("new", "old")
+    assert (
+        repr(pair)
+        == "<Comparison: The difference is +0.4167, p = 0.500; of 3 queries, 2 better, 1 equal, 0 worse.>"
+    )
+    assert "<td" in pair._repr_mimebundle_()["text/html"]
+    assert pair.frame()["better"].tolist() == [2]
+    named = rw.compare({"new": [1.0, 0.0], "old": [0.0, 1.0]}, ([[0.0], [1.0]], [1, 0], [1, 1])).pair("new", "old")
+    assert named.summary.startswith("new against old: the difference is +")
+    assert "not tested" in named.summary

@@ -164,3 +164,17 @@ def test_packages_that_are_missing_are_named(monkeypatch, tmp_path, module, pack
     assert str(caught.value) == sentence
     with pytest.raises(MissingPackageError):
         Shown().write_page(tmp_path / "page.html")
+
+
+def test_a_headline_is_not_broken_within_a_number_and_its_unit(tmp_path):
+    @dataclass(frozen=True, repr=False)
+    class Finding(Result):
+        summary = "A beats B by 0.0123 map (p < 0.001, 95 % interval 0.0100 to 0.0200)."
+
+        def blocks(self):
+            return []
+
+    Finding().write_page(tmp_path / "page.html")
+    page = (tmp_path / "page.html").read_text()
+    assert "(p\N{NO-BREAK SPACE}&lt;\N{NO-BREAK SPACE}0.001, 95\N{NO-BREAK SPACE}% interval" in page
+    assert "0.0100\N{NO-BREAK SPACE}to\N{NO-BREAK SPACE}0.0200" in page

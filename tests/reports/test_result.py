@@ -1,12 +1,14 @@
 """Every result is rendered by the same code: a new one of three fields writes no formatting."""
 
+import io
 import json
+import sys
 from dataclasses import dataclass
 
 import pytest
 
 from rankwright.base.errors import InputError
-from rankwright.reports.blocks import Cell, Column, Facts, Interval, Kind, Note, Section, Table, fact_lines
+from rankwright.reports.blocks import Cell, Column, Facts, Interval, Kind, Note, Section, Table, Text, fact_lines
 from rankwright.reports.page import page_html
 from rankwright.reports.result import Result
 
@@ -147,3 +149,33 @@ def test_a_page_does_not_repeat_the_title_of_its_only_section():
     page = page_html([TwoTables()], title="Two tables")
     assert "<h2>Gains</h2>" in page
     assert '<nav class="contents"' in page
+
+
+@dataclass(frozen=True, repr=False)
+class Wordy(Result):
+    words: str
+
+    def blocks(self):
+        return [Text(self.words), Note(self.words)]
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+def test_paragraphs_are_wrapped_at_the_width_of_the_terminal(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "40")
+    assert len(str(Wordy("seven-letter " * 20)).split("\n")) == 4  # nothing is wrapped in a file or a pipe
+    monkeypatch.setattr(sys, "stdout", Terminal())
+    lines = str(Wordy("seven-letter " * 20)).split("\n")[1:]
+    assert max(map(len, lines)) <= 40
+    assert " ".join(lines).split() == ["seven-letter"] * 40
+
+
+def test_a_column_without_values_is_left_out():
+    columns = [Column("name", Kind.TEXT), Column("value"), Column("p", Kind.P_VALUE), Column("note", Kind.TEXT)]
+    rows = [("a", 0.5, float("nan"), None), ("b", None, float("nan"), "")]
+    shown = Table(columns, rows).without_empty_columns()
+    assert [column.title for column in shown.columns] == ["name", "value"]
+    assert shown.rows == [["a", 0.5], ["b", None]]

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from rankwright.base.errors import InputError
-from rankwright.statistics.bootstrap import mean_interval
+from rankwright.statistics.intervals import mean_interval
 from rankwright.statistics.paired_tests import compare_values
 from rankwright.statistics.tail_p_values import tail_p_values
 

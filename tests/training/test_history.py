@@ -76,20 +76,21 @@ def test_without_a_bound():
 
 
 def test_the_summary_says_which_round_is_kept_and_why():
-    assert history([0.5, 0.6], [0.4, 0.5], best=2).summary == "Round 2 of 2 kept."
-    assert History((), 0, reason="the model was ready").summary == "No round of 0 kept: the model was ready."
+    assert history([0.5, 0.6], [0.4, 0.5], best=2).summary == "Round 2 of 2 was kept."
+    assert History((), 0, reason="the model was ready").summary == "No round of 0 was kept: the model was ready."
     ended = History((Round(1, 1.0, 0.5),), 1, interrupted=True, reason="there are no validation data")
-    assert ended.summary == "Round 1 of 1 kept: there are no validation data. Ctrl-C ended the fit."
+    assert ended.summary == "Round 1 of 1 was kept: there are no validation data. Ctrl-C ended the fit."
 
 
 def test_a_history_is_shown_as_its_curve_and_a_table_of_rounds():
-    shown = history([0.5, 0.25], [None, None], diagnostics=[{"r": 0.5}, {}])
+    shown = history([0.5, 0.25, 0.2], [None, None, None], diagnostics=[{"r": 0.5}, {}, {}])
     assert str(shown).split("\n") == [
-        "Round 1 of 2 kept.",
+        "Round 1 of 3 was kept.",
         "",
         "round  weight  training metric    r",
         "    1       1           0.5000  0.5",
         "    2       1           0.2500",
+        "    3       1           0.2000",
     ]
     assert len(shown.figures) == 1
     assert shown.to_dict()["rounds"][0]["diagnostics"] == {"r": 0.5}
@@ -107,7 +108,9 @@ def test_a_long_history_has_a_short_table_with_the_kept_round_and_a_folded_one()
     assert len(long.frame()) == len(whole.rows) == 500
 
 
-def test_a_bound_that_is_trivial_in_every_round_is_a_note():
-    shown = history([0.5, 0.5], [None, None], diagnostics=[{"bound": 1.2, "misordered": 0.5}] * 2)
-    assert "is non-trivial in 0 of 2 rounds: not drawn." in str(shown)
+def test_a_bound_that_is_trivial_and_a_curve_of_two_points_are_left_out():
+    facts = {"bound": 1.2, "misordered": 0.5}
+    shown = history([0.5] * 3, [None] * 3, diagnostics=[facts] * 3)
+    assert "drawn" not in str(shown)
     assert len(shown.figures) == 1
+    assert history([0.5, 0.6], [None, None]).figures == []

@@ -163,7 +163,7 @@ def test_smoothing_keeps_a_level_curve_level():
 
 def test_repr_of_a_history_is_short():
     rounds = tuple(Round(number, 1.0, None) for number in range(1, 38))
-    assert repr(History(rounds, best_round=12)) == "<History: Round 12 of 37 kept.>"
+    assert repr(History(rounds, best_round=12)) == "<History: Round 12 of 37 was kept.>"
 
 
 VALUES = st.integers(0, 8).map(lambda eighths: eighths / 8)  # ties are common, sums are exact

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -158,6 +159,19 @@ def test_the_storage_of_another_search_is_refused(data, tmp_path, options, diffe
         tune(**{"ranker": RANKER, "data": data, "trials": 1, "storage": tmp_path / "t", **options})
 
 
+def test_the_storage_of_an_edited_metric_is_refused(data, tmp_path):
+    def searched(factor):
+        def first_label(labels):
+            return float(labels[0]) * factor
+
+        ranker = rw.RankSVM(first_label)
+        return tune(ranker, data, trials=2, space={"C": "0.1..10"}, storage=tmp_path / "t").best.value
+
+    assert searched(0.5) == searched(0.5)
+    with pytest.raises(InputError, match="belongs to a search that differs in metric: choose another file"):
+        searched(1.0)
+
+
 def test_the_storage_of_other_data_is_refused(data, tmp_path):
     tune(RANKER, data, trials=1, storage=tmp_path / "t")
     other = rw.RankingData(data.X, data.y[::-1], data.qid)
@@ -187,17 +201,64 @@ def test_a_file_that_is_no_storage_is_refused_and_left_alone(data, tmp_path, con
     assert (tmp_path / "t").read_bytes() == content
 
 
-def test_a_damaged_storage_is_refused(data, tmp_path):
+DAMAGES = {
+    "a line cut": lambda lines: [*lines[:2], lines[2][:9], *lines[3:]],
+    "a line lost": lambda lines: [*lines[:3], *lines[4:]],
+    "a line twice": lambda lines: [*lines[:4], *lines[3:]],
+    "lines swapped": lambda lines: [*lines[:3], lines[4], lines[3], *lines[5:]],
+    "a value": lambda lines: [line.replace(b'"value":0.', b'"value":1.') for line in lines],
+    "a state": lambda lines: [line.replace(b'"state":1', b'"state":2') for line in lines],
+    "a setting": lambda lines: [line.replace(b'"max_leaves"', b'"max_leaveS"') for line in lines],
+    "an empty line": lambda lines: [*lines[:3], b"\n", *lines[3:]],
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_a_damaged_storage_is_refused(stored, data, tmp_path, damage):
+    file, lines = tmp_path / "t", stored.splitlines(keepends=True)
+    damaged = DAMAGES[damage](lines)
+    assert damaged != lines
+    file.write_bytes(b"".join(damaged))
+    with pytest.raises(InputError) as caught:
+        tune(RANKER, data, trials=2, space=SPACE, storage=file)
+    assert str(caught.value) == (
+        f"{file} is not the storage file of a search, or is damaged: choose another file, or delete this one."
+    )
+
+
+@pytest.fixture(scope="module")
+def stored(data, tmp_path_factory):
+    """The content of the storage file of a small search."""
+    file = tmp_path_factory.mktemp("stored") / "t"
+    tune(RANKER, data, trials=2, space=SPACE, storage=file)
+    return file.read_bytes()
+
+
+def test_optuna_itself_reads_a_storage(stored, tmp_path):
+    (tmp_path / "t").write_bytes(stored)
+    optuna = studies.import_optuna()
+    backend = optuna.storages.journal.JournalFileBackend(str(tmp_path / "t"))
+    study = optuna.load_study(study_name=studies.NAME, storage=optuna.storages.JournalStorage(backend))
+    assert len(study.trials) == 2
+
+
+def test_a_full_disk_ends_a_search_with_a_sentence(stored, data, tmp_path):
     file = tmp_path / "t"
-    tune(RANKER, data, trials=1, storage=file)
-    lines = file.read_bytes().splitlines(keepends=True)
-    file.write_bytes(b"".join([*lines[:2], lines[2][:9], *lines[3:]]))
-    with pytest.raises(InputError, match="or is damaged"):
-        tune(RANKER, data, trials=1, storage=file)
+    file.write_bytes(stored)
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (len(stored) + 100, hard))
+    try:
+        with pytest.raises(InputError, match=r"^The storage file .* cannot be written: File too large\.$"):
+            tune(RANKER, data, trials=3, space=SPACE, storage=file)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert results(tune(RANKER, data, trials=3, space=SPACE, storage=file)) == results(
+        tune(RANKER, data, trials=3, space=SPACE)
+    )
 
 
 @pytest.mark.parametrize(
-    ("path", "sentence"), [("", "is a folder; name a file"), ("no/such/file", "there is no folder")]
+    ("path", "sentence"), [("", "is a folder or a device; name a file"), ("no/such/file", "there is no folder")]
 )
 def test_a_storage_that_cannot_be_written_is_refused(data, tmp_path, path, sentence):
     with pytest.raises(InputError, match=sentence):

@@ -79,8 +79,8 @@ def test_a_correction_in_words():
     table = random.random((1, 60)) + 0.01 * random.standard_normal((3, 60))
     table[2] += 0.2
     found = correction(table)
-    expected, compared = filter(None, str(found).split("\n"))
-    assert expected.startswith(f"Expected: ndcg@10 {found.value:.4f} on new queries, 95 % interval ")
+    expected, compared = str(found).replace("\n\n", "\0").replace("\n", " ").split("\0")
+    assert expected.startswith(f"On new queries, expect a mean ndcg@10 of {found.value:.4f} (95 % interval ")
     assert expected.endswith("is selection bias, from choosing among 3 complete trials on 60 queries.")
     assert compared.startswith("The search beats the ranker's own setting, ")
     assert str(correction(table[::-1])).endswith(

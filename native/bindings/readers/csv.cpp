@@ -23,8 +23,7 @@ nb::list take_columns(GuardedParser& parser) {
 }
 
 nb::object numbers(const CsvColumn& column) {
-    return column.kind == CsvColumn::Kind::label ? nb::cast(to_numpy(column.labels))
-                                                 : nb::cast(to_numpy(column.features));
+    return column.is_double ? nb::cast(to_numpy(column.doubles)) : nb::cast(to_numpy(column.floats));
 }
 
 nb::tuple ids(const CsvColumn& column) {

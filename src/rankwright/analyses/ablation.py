@@ -12,7 +12,7 @@ import numpy as np
 from rankwright.analyses.out_of_fold_fits import Fitting, Variant, first_train, fit_out_of_fold
 from rankwright.base.arrays import sealed
 from rankwright.base.errors import InputError
-from rankwright.base.wording import brief_list, closest, counted
+from rankwright.base.wording import brief_list, closest, counted, metric_value, said_p_value
 from rankwright.crossval.folds import count_folds
 from rankwright.crossval.splits import SplitOptions
 from rankwright.evaluation.evaluate import checked_metrics
@@ -20,7 +20,7 @@ from rankwright.metrics.base import mean_over_queries
 from rankwright.metrics.catalogue import find_convention
 from rankwright.models.scorer import name_of
 from rankwright.rankers.catalogue import as_ranker
-from rankwright.reports.blocks import Column, Figure, Interval, Kind, Table
+from rankwright.reports.blocks import Column, Figure, Interval, Kind, Note, Table
 from rankwright.reports.result import Result
 from rankwright.statistics.paired_tests import compare_values, holm
 
@@ -81,9 +81,14 @@ class Ablation(Result):
 
     @property
     def summary(self) -> str:
-        """What was fitted, and how it was judged."""
-        judges = counted(self.n_queries, "query")
-        return f"{self.ranker}, fitted again for each row and judged out of fold by {judges}."
+        """The most useful feature or group."""
+        best, whole = self.rows[0], f"the mean {self.metric} of {self.ranker}"
+        own, of_all = metric_value(best.value), metric_value(self.whole)
+        if self.how == "only":
+            return f"With {best.name} alone, {whole} is {own}; with all features it is {of_all}."
+        if best.against_all.difference >= 0:
+            return f"Leaving out any one of the features does not lower {whole}."
+        return f"Without {best.name}, {whole} falls most, from {of_all} to {own} ({said_p_value(best.p_holm)})."
 
     def blocks(self) -> list[Block]:
         """Return one row per feature or group, and their chart."""
@@ -104,7 +109,8 @@ class Ablation(Result):
             )
             for row in self.rows
         ]
-        return [Table(columns, [(WHOLE, self.whole, None, None, None), *rows]), Figure(self.chart)]
+        about = Note(f"Fitted again for each row, and judged out of fold by {counted(self.n_queries, 'query')}.")
+        return [Table(columns, [(WHOLE, self.whole, None, None, None), *rows]), about, Figure(self.chart)]
 
     def to_dict(self) -> dict[str, Any]:
         """Return the rows as JSON values; features are numbered from 0."""

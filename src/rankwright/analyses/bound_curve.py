@@ -12,7 +12,7 @@ from rankwright.base.wording import counted
 from rankwright.models.scorer import best_of, name_of
 from rankwright.reports.blocks import Column, Figure, Kind, Table
 from rankwright.reports.result import Result
-from rankwright.training.history import useful_bounds
+from rankwright.training.history import bound_chart
 
 if TYPE_CHECKING:
     from rankwright.base.arrays import Doubles
@@ -50,8 +50,8 @@ class BoundCurve(Result):
     def summary(self) -> str:
         """In how many rounds the bound improves, which the theorem promises."""
         change = np.diff(self.bounds, prepend=0.0) if self.side == "lower" else -np.diff(self.bounds, prepend=1.0)
-        tighter = f"the bound improves in {int((change > 0).sum()):,} of {counted(len(self.values), 'round')}"
-        return f"{self.measure} of {self.ranker} on its training queries; {tighter}."
+        rounds = f"{int((change > 0).sum()):,} of {counted(len(self.values), 'round')}"
+        return f"The {self.side} bound of the {self.measure} of {self.ranker} in training improves in {rounds}."
 
     def blocks(self) -> list[Block]:
         """Return about ten rounds, the first and the last among them, and the curves of all."""
@@ -62,17 +62,8 @@ class BoundCurve(Result):
         return [Table(columns, rows), Figure(self.chart)]
 
     def chart(self) -> Chart:
-        """Return the learning curve, and the bound as a dashed line in the rounds in which it says anything."""
-        from rankwright.reports.charts.lines import line_chart
-
-        bound = f"{self.side} bound"
-        drawn = np.flatnonzero(useful_bounds(self.values, self.bounds, upper=self.side == "upper")).tolist()
-        curves = {self.measure: list(enumerate(self.values.tolist(), start=1))}
-        if drawn:
-            curves[bound] = [(index + 1, float(self.bounds[index])) for index in drawn]
-        of_bound = f"with its {bound}" if drawn else f"without its {bound}, which says nothing in any round"
-        description = f"{self.measure} of {self.ranker} in training by round, {of_bound}."
-        return line_chart(curves, "round", self.measure, description=description, dashed=[bound] if drawn else [])
+        """Return the learning curve, and the bound as a dashed line in the rounds in which it is non-trivial."""
+        return bound_chart(self.measure, self.values, self.bounds, upper=self.side == "upper")
 
 
 def bound_curve(ranker: Any) -> BoundCurve:

@@ -93,6 +93,8 @@ def extrapolate(measured: Measured, sizes: Doubles) -> Extrapolation:
     weights = np.exp(-0.5 * (misfits - misfits.min()))
     weights /= weights.sum()
     predicted = np.array([prediction for prediction, _ in fits])  # exponent, sample, size
+    if known.min() >= 0.0 and known.max() <= 1.0:  # no curve leaves the range of such a metric
+        predicted = np.clip(predicted, 0.0, 1.0)
     drawn = random.choice(len(EXPONENTS), SAMPLES, p=0.5 * weights + 0.5 / len(EXPONENTS))
     return Extrapolation(np.tensordot(weights, predicted[:, 0], 1), predicted[drawn, np.arange(SAMPLES) + 1])
 

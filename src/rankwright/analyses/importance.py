@@ -16,7 +16,7 @@ from rankwright.metrics.catalogue import as_metric
 from rankwright.models.other_libraries import scores_by
 from rankwright.models.scorer import scorer_of
 from rankwright.rankers.shared.importances import by_name, permutation_drops
-from rankwright.reports.blocks import Column, Figure, Kind, Table
+from rankwright.reports.blocks import Column, Figure, Kind, Note, Table
 from rankwright.reports.result import Result
 
 if TYPE_CHECKING:
@@ -69,16 +69,18 @@ class PermutationImportance(Result):
 
     @property
     def summary(self) -> str:
-        """What was shuffled, and the value before."""
-        shuffled = counted(self.drops.shape[1], "time")
-        return f"Fall of {self.metric} from {metric_value(self.value)} if a feature is shuffled, {shuffled}."
+        """The feature without which the metric falls most."""
+        name, fall = next(iter(self.by_name().items()))
+        before, after = metric_value(self.value), metric_value(self.value - fall)
+        return f"The mean {self.metric} falls most, from {before} to {after}, if feature {name} is shuffled."
 
     def blocks(self) -> list[Block]:
         """Return one row per feature, the most important first, and the bars."""
         deviations = by_name(self.deviations, self.feature_names)
         columns = [Column("feature", Kind.TEXT), Column(f"fall of {self.metric}"), Column("standard deviation")]
         rows = [(name, fall, deviations[name]) for name, fall in self.by_name().items()]
-        return [Table(columns, rows), Figure(self.chart)]
+        about = Note(f"Each feature was shuffled {counted(self.drops.shape[1], 'time')}.")
+        return [Table(columns, rows), about, Figure(self.chart)]
 
     def chart(self) -> Chart:
         """Return one bar per feature, as long as the metric falls."""

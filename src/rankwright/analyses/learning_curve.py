@@ -11,7 +11,7 @@ import numpy as np
 from rankwright.analyses.extrapolation import Measured, extrapolate
 from rankwright.analyses.out_of_fold_fits import Fitting, Variant, first_train, fit_out_of_fold
 from rankwright.base.errors import InputError
-from rankwright.base.wording import counted, difference, interval
+from rankwright.base.wording import counted, difference, interval, metric_value, plain
 from rankwright.crossval.folds import count_folds
 from rankwright.crossval.splits import SplitOptions
 from rankwright.data.splitting import sample_queries
@@ -20,9 +20,8 @@ from rankwright.metrics.catalogue import find_convention
 from rankwright.models.scorer import name_of
 from rankwright.rankers.catalogue import as_ranker
 from rankwright.reports.blocks import Column, Figure, Interval, Kind, Table
-from rankwright.reports.plain import plain
 from rankwright.reports.result import Result
-from rankwright.statistics.bootstrap import mean_with_interval
+from rankwright.statistics.intervals import mean_with_interval
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -80,13 +79,13 @@ class LearningCurve(Result):
     @property
     def summary(self) -> str:
         """What twice the queries would change."""
-        change = (
-            f"{difference(self.gain.value)}, 95 % interval {interval(self.gain.low, self.gain.high, signed=True)}"
-        )
+        limits = f"95 % interval {interval(self.gain.low, self.gain.high, signed=True)}"
+        raised = f"raise the {self.metric} of {self.ranker}"
         if self.gain.low > 0:
-            return f"If the curve goes on, twice the queries would raise {self.metric} of {self.ranker}: {change}."
-        doubt = "These queries cannot tell whether twice as many would raise"
-        return f"{doubt} {self.metric} of {self.ranker}: {change}."
+            amount = metric_value(self.gain.value)
+            return f"If the curve goes on, twice the queries would {raised} by {amount} ({limits})."
+        change = f"the curve says {difference(self.gain.value)} ({limits})"
+        return f"These queries cannot tell whether twice as many would {raised}: {change}."
 
     def blocks(self) -> list[Block]:
         """Return one row per measured size and the two estimates by the curve, and the curve."""
@@ -177,7 +176,7 @@ def learning_curve(
     >>> ranker, data = rw.LambdaMART(rounds=20), truth.sample(40, seed=1, n_documents=20)
     >>> curve = rw.analyses.learning_curve(ranker, data, sizes=[5, 10, 20], draws=2, folds=2)
     >>> [round(point.value.value, 2) for point in curve.points], round(curve.gain.value, 2)
-    ([0.68, 0.79, 0.84], 0.03)
+    ([0.68, 0.79, 0.84], 0.02)
     """
     ranker, asked = as_ranker(ranker), checked_metrics([metric], find_convention(convention))
     if isinstance(draws, bool) or not isinstance(draws, int | np.integer) or draws < 2:

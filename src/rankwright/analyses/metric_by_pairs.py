@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from rankwright.base.errors import InputError
-from rankwright.base.wording import counted
+from rankwright.base.wording import counted, enumerated, metric_value, plain
 from rankwright.evaluation.evaluate import evaluate, judged_documents, labels_of
 from rankwright.metrics.catalogue import as_metric
-from rankwright.reports.blocks import Column, Figure, Interval, Kind, Table
-from rankwright.reports.plain import plain
+from rankwright.reports.blocks import Column, Figure, Interval, Kind, Note, Table
 from rankwright.reports.result import Result
-from rankwright.statistics.bootstrap import mean_with_interval
+from rankwright.statistics.intervals import mean_with_interval
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -71,10 +70,17 @@ class MetricByPairs(Result):
 
     @property
     def summary(self) -> str:
-        """The metric and the queries."""
-        queries = counted(sum(group.n_queries for group in self.groups), "query")
-        left_out = f"; {counted(self.without_pairs, 'query')} without pairs left out" if self.without_pairs else ""
-        return f"{self.metric} of {queries} by number of document pairs with different labels{left_out}."
+        """The means over the queries with the fewest and the most pairs."""
+        few, many = self.groups[0], self.groups[-1]
+        if few is many:
+            means = enumerated(f"{metric_value(mean.value)} for {system}" for system, mean in few.means.items())
+            return f"All queries have {few.name} pairs; their mean {self.metric} is {means}."
+        ends = (
+            f"{metric_value(few.means[system].value)} to {metric_value(many.means[system].value)} for {system}"
+            for system in self.systems
+        )
+        queries = f"From queries with {few.name} pairs to those with {many.name}"
+        return f"{queries}, the mean {self.metric} goes from {enumerated(ends)}."
 
     def blocks(self) -> list[Block]:
         """Return one row per group, and their chart."""
@@ -89,7 +95,9 @@ class MetricByPairs(Result):
             (group.name, group.n_queries, *group.means.values(), *group.differences.values())
             for group in self.groups
         ]
-        return [Table(columns, rows), Figure(self.chart)]
+        left_out = f" {counted(self.without_pairs, 'query')} without pairs left out." if self.without_pairs else ""
+        about = Note(f"Means by the number of pairs of documents with different labels.{left_out}")
+        return [Table(columns, rows), about, Figure(self.chart)]
 
     def to_dict(self) -> dict[str, Any]:
         """Return groups and means as JSON values."""
@@ -108,16 +116,11 @@ class MetricByPairs(Result):
         """Return a bar per group and system, with the number of queries of each group."""
         from rankwright.reports.charts.bars import grouped_bar_chart
 
-        by_name = {f"{group.name} ({counted(group.n_queries, 'query')})": group.means for group in self.groups}
         return grouped_bar_chart(
-            {name: {system: mean.value for system, mean in means.items()} for name, means in by_name.items()},
+            {f"{group.name} ({counted(group.n_queries, 'query')})": group.means for group in self.groups},
             self.metric,
             x_label="pairs of documents with different labels",
             description=f"{self.metric} of {', '.join(self.systems)} by the queries' number of document pairs.",
-            intervals={
-                name: {system: (mean.low, mean.high) for system, mean in means.items()}
-                for name, means in by_name.items()
-            },
         )
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from rankwright.analyses.out_of_fold_fits import Fitting, Variant, fit_out_of_fold
 from rankwright.base.errors import InputError
-from rankwright.base.wording import counted
+from rankwright.base.wording import counted, enumerated
 from rankwright.crossval.splits import SplitOptions
 from rankwright.evaluation.evaluate import checked_metrics
 from rankwright.metrics.base import mean_over_queries
@@ -60,11 +60,16 @@ class MetricTransfer(Result):
 
     @property
     def summary(self) -> str:
-        """The ranker and the queries, and whether the metric made a difference."""
-        compared = self.against_own.values()
-        same = all(pair.difference == 0.0 and pair.equal == self.n_queries for pair in compared)
-        alike = f"; the metric makes no difference to {self.ranker}" if same else ""
-        return f"{self.ranker}, judged by {counted(self.n_queries, 'test query')}{alike}."
+        """The best metric to train with for each measured metric, or that it makes no difference."""
+        compared, queries = self.against_own.values(), counted(self.n_queries, "test query")
+        if all(pair.difference == 0.0 and pair.equal == self.n_queries for pair in compared):
+            return f"The metric in training makes no difference to {self.ranker} on {queries}."
+        best = {name: max(self.metrics, key=lambda each: self.test[each, name]) for name in self.metrics}
+        choices = enumerated(f"{trained} for {measured}" for measured, trained in best.items())
+        if len(set(best.values())) == 1:
+            choices = f"{next(iter(best.values()))}, whatever is measured"
+        doubt = "" if any(pair.p_value < 0.05 for pair in compared) else ", but that may be chance"
+        return f"On {queries}, the best metric to train {self.ranker} with is {choices}{doubt}."
 
     def blocks(self) -> list[Block]:
         """Return one row per trained and measured metric, and the chart."""

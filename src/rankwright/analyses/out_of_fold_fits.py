@@ -70,20 +70,10 @@ class OutOfFold:
 
 @dataclass(frozen=True)
 class Fitting:
-    """How variants are fitted and measured.
+    """How variants are fitted and measured: by metrics as a convention defines them, `workers` fits at a time.
 
-    Parameters
-    ----------
-    metrics
-        What they are measured by.
-    convention
-        The tool whose definitions of the metrics to use.
-    workers
-        Number of concurrent fits; None: one per thread.
-    on_fit
-        Called after each fit.
-    on_train
-        Whether to measure variants on their training queries too.
+    Without `workers`, it is one per thread. `on_fit` is called after each fit, and with `on_train` variants are
+    measured on their training queries too.
     """
 
     metrics: Sequence[Metric]

@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankwright.analyses.truncated_models import rounds_of, systems_with_rounds
-from rankwright.base.wording import counted
+from rankwright.base.wording import counted, metric_value, plain
 from rankwright.evaluation.evaluate import checked_judged, evaluate
 from rankwright.metrics.base import mean_over_queries
 from rankwright.metrics.catalogue import as_metric
-from rankwright.reports.blocks import Column, Figure, Interval, Kind, Table
-from rankwright.reports.plain import plain
+from rankwright.reports.blocks import Column, Figure, Interval, Kind, Note, Table
 from rankwright.reports.result import Result
-from rankwright.statistics.bootstrap import mean_with_interval
+from rankwright.statistics.intervals import mean_with_interval
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -67,11 +66,15 @@ class Overfitting(Result):
 
     @property
     def summary(self) -> str:
-        """The metric and the queries."""
-        return (
-            f"{self.metric} after each number of rounds, on {counted(self.n_train, 'training query')} and "
-            f"{counted(self.n_test, 'test query')}; the best round was chosen on the test queries."
-        )
+        """The system that loses most after its best round."""
+        system = max(self.curves, key=lambda name: self.curves[name].lost.value)
+        curve = self.curves[system]
+        if not curve.lost.value > 0:
+            return f"No system overfits: the mean {self.metric} on the test queries is highest after all rounds."
+        since = f"{metric_value(curve.lost.value)} less than after {counted(curve.peak, 'round')}"
+        all_rounds = counted(curve.rounds[-1], "round")
+        value = f"a mean {self.metric} of {metric_value(curve.test[-1])} on the test queries"
+        return f"After {all_rounds}, {system} has {value}, {since}."
 
     def blocks(self) -> list[Block]:
         """Return one row per system, the last round beside the best one, and the curves."""
@@ -96,7 +99,11 @@ class Overfitting(Result):
             )
             for system, curve in self.curves.items()
         ]
-        return [Table(columns, rows), Figure(self.chart)]
+        parts = f"{counted(self.n_train, 'training query')} and {counted(self.n_test, 'test query')}"
+        about = Note(
+            f"{parts}. The test queries have chosen the best round, so a little less is lost on new ones."
+        )
+        return [Table(columns, rows), about, Figure(self.chart)]
 
     def to_dict(self) -> dict[str, Any]:
         """Return the curves as JSON values."""

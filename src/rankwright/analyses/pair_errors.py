@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from rankwright.base.errors import InputError
-from rankwright.base.wording import counted
+from rankwright.base.wording import counted, enumerated, plain, rounded_percent
 from rankwright.data.groups import QueryGroups, Ranking
 from rankwright.data.readers.trec import Run
 from rankwright.evaluation.evaluate import (
@@ -23,8 +23,7 @@ from rankwright.evaluation.evaluate import (
     scores_of_judged,
 )
 from rankwright.metrics.base import spell_number
-from rankwright.reports.blocks import Column, Figure, Interval, Kind, Table
-from rankwright.reports.plain import plain
+from rankwright.reports.blocks import Column, Figure, Interval, Kind, Note, Table
 from rankwright.reports.result import Result
 
 if TYPE_CHECKING:
@@ -81,15 +80,11 @@ class PairErrors(Result):
 
     @property
     def summary(self) -> str:
-        """What was counted."""
-        pairs = counted(self.pairs[ALL], "pair")
-        missing = [
-            f"; {counted(number, 'judged document')} not retrieved by {name}, below all others"
-            for name, number in self.not_retrieved.items()
-            if number
-        ]
-        queries = counted(self.n_queries, "query")
-        return f"Fraction of misordered pairs, ties one half; {pairs} of {queries}{''.join(missing)}."
+        """The fraction of all pairs that each system misorders."""
+        first, *others = map(rounded_percent, map(self.rate, self.systems))
+        rest = [f"{system} {rate}" for system, rate in zip(self.systems[1:], others, strict=True)]
+        pairs = f"the {counted(self.pairs[ALL], 'pair')} of {counted(self.n_queries, 'query')}"
+        return f"{enumerated([f'{self.systems[0]} misorders {first} of {pairs}', *rest])}."
 
     def blocks(self) -> list[Block]:
         """Return one row per pair of labels, one column per system, and the chart."""
@@ -98,7 +93,13 @@ class PairErrors(Result):
             for pair, count in self.pairs.items()
         ]
         columns = [Column("labels", Kind.TEXT), Column("pairs", Kind.COUNT), *map(Column, self.systems)]
-        return [Table(columns, rows), Figure(self.chart)]
+        about = "Fraction of misordered pairs by the labels of their documents; equal scores count one half."
+        missing = [
+            f" {name} does not retrieve {counted(number, 'judged document')}: they count as below all others."
+            for name, number in self.not_retrieved.items()
+            if number
+        ]
+        return [Table(columns, rows), Note(about + "".join(missing)), Figure(self.chart)]
 
     def to_dict(self) -> dict[str, Any]:
         """Return the counts and rates as JSON values."""
@@ -110,16 +111,11 @@ class PairErrors(Result):
         """Return a bar per pair of labels and system."""
         from rankwright.reports.charts.bars import grouped_bar_chart
 
-        estimates = {pair: {system: self.rates[system, pair] for system in self.systems} for pair in self.pairs}
         return grouped_bar_chart(
-            {pair: {system: rate.value for system, rate in row.items()} for pair, row in estimates.items()},
+            {pair: {system: self.rates[system, pair] for system in self.systems} for pair in self.pairs},
             "misordered pairs",
             x_label="labels: the first should rank higher",
             description=f"Fraction of misordered pairs by pair of labels, of {', '.join(self.systems)}.",
-            intervals={
-                pair: {system: (rate.low, rate.high) for system, rate in row.items()}
-                for pair, row in estimates.items()
-            },
         )
 
 

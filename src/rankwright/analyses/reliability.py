@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rankwright.base.errors import InputError
+from rankwright.base.errors import InputError, require_type
 from rankwright.base.wording import counted, metric_value
 from rankwright.reports.blocks import Column, Figure, Kind, Table
 from rankwright.reports.result import Result
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from numpy.typing import ArrayLike, NDArray
 
     from rankwright.base.arrays import Doubles
@@ -39,7 +38,7 @@ class Reliability(Result):
     --------
     >>> curve = rw.reliability([0.1, 0.1, 0.7, 0.8], [0, 0, 1, 0], n_bins=2)
     >>> curve.summary
-    'Expected calibration error 0.1750 over 4 probabilities.'
+    'The expected calibration error over 4 probabilities is 0.1750.'
     >>> curve.to_dict()
     {'predicted': [0.1, 0.75], 'observed': [0.0, 0.5], 'counts': [2, 2]}
     """
@@ -62,7 +61,7 @@ class Reliability(Result):
     def summary(self) -> str:
         """The expected calibration error."""
         events = counted(int(self.counts.sum()), "probability")
-        return f"Expected calibration error {metric_value(self.error)} over {events}."
+        return f"The expected calibration error over {events} is {metric_value(self.error)}."
 
     def blocks(self) -> list[Block]:
         """Return one row per bin, and the reliability diagram."""
@@ -95,7 +94,7 @@ def reliability(probabilities: ArrayLike, outcomes: ArrayLike, *, n_bins: int = 
     --------
     >>> predicted, clicked = [0.1, 0.2, 0.3, 0.6, 0.8, 0.9], [0, 0, 1, 1, 1, 1]
     >>> print(rw.reliability(predicted, clicked, n_bins=2))
-    Expected calibration error 0.1833 over 6 probabilities.
+    The expected calibration error over 6 probabilities is 0.1833.
     predicted  observed  events
        0.2000    0.3333       3
        0.7667    1.0000       3
@@ -137,6 +136,7 @@ def reliability_chart(curves: Mapping[str, Reliability]) -> Chart:
     """
     from rankwright.reports.charts.lines import line_chart
 
+    require_type(curves, Mapping, "reliability_chart takes a dict of names and curves")
     lines = {f"{name} (error {metric_value(curve.error)})": curve.points for name, curve in curves.items()}
     description = f"Observed frequency by predicted probability: {', '.join(lines)}."
     lines["calibrated"] = [(0.0, 0.0), (1.0, 1.0)]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankwright.base.errors import InputError
-from rankwright.base.wording import capitalised
+from rankwright.base.wording import enumerated, spelled
 from rankwright.evaluation.evaluate import named_systems
 from rankwright.models.calibrated import Calibrated
 from rankwright.models.class_trees import ExpectedRelevance
@@ -53,8 +53,13 @@ class Steps(Result):
 
     @property
     def summary(self) -> str:
-        """What a step is."""
-        return f"{capitalised(LABELS[self.measure])}, by round."
+        """The mean step of the first and of the last rounds."""
+        parts = {name: np.array_split(steps, min(PARTS, len(steps))) for name, steps in self.by_system.items()}
+        ends = (
+            f"{spelled(part[0].mean(), '.2g')} to {spelled(part[-1].mean(), '.2g')} for {name}"
+            for name, part in parts.items()
+        )
+        return f"From the first to the last rounds, the {LABELS[self.measure]} goes from {enumerated(ends)}."
 
     def blocks(self) -> list[Block]:
         """Return the mean, the least and the greatest step of each fifth of the rounds, and the curves."""

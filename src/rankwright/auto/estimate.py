@@ -2,7 +2,7 @@
 
 Rounds and weights for the queries of a part are chosen by the other queries alone, so no query judges a choice
 that it took part in. What the model gains by learning from all queries is added. The same holds for the best
-single member; the best single feature has nothing to learn.
+single member; the best single feature and the order of today have nothing to learn.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ import numpy as np
 
 from rankwright.auto.mixing import mix
 from rankwright.base.wording import counted, interval, metric_value, percent
-from rankwright.ensembling.weights import best_alone
+from rankwright.ensembling.mixtures import best_alone
+from rankwright.evaluation.evaluate import order_by
 from rankwright.metrics.base import mean_over_queries
 from rankwright.reports.blocks import Cell, Column, Kind, Table
 from rankwright.reports.result import Result
@@ -26,8 +27,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rankwright.auto.entries import JudgedEntry
-    from rankwright.auto.mixing import Mix, Weigh
+    from rankwright.auto.mixing import JudgedEntry, Mix, Weigh
     from rankwright.auto.plan import FitPlan, HeldOut
     from rankwright.base.arrays import Doubles
     from rankwright.metrics.base import Metric
@@ -48,6 +48,7 @@ class Estimate(Result):
     queries: int
     best_member: Rival
     best_feature: Rival | None
+    baseline: Rival | None = None
 
     @property
     def summary(self) -> str:
@@ -55,14 +56,18 @@ class Estimate(Result):
         unknown = np.isnan(self.interval[0])
         limits = f"{percent(LEVEL)} interval {interval(*self.interval)}, from {counted(self.queries, 'query')}"
         about = "too few queries for an interval" if unknown else limits
-        return f"{self.metric} of {metric_value(self.value)} is expected on new queries ({about})."
+        return f"On new queries, expect a mean {self.metric} of {metric_value(self.value)} ({about})."
 
     def blocks(self) -> list[Block]:
         """Return the expected value beside those of simpler choices."""
-        rivals = {"best single member": self.best_member, "best single feature": self.best_feature}
+        rivals = {
+            "order today": self.baseline,
+            "best single member": self.best_member,
+            "best single feature": self.best_feature,
+        }
         rows: list[tuple[Any, ...]] = [("this model", self.value, None, None)]
         rows += [
-            (Cell(kind, note=rival.name), rival.value, rival.ahead, rival.p_value)
+            (Cell(kind, note=rival.name), rival.value, _lead(rival), rival.p_value)
             for kind, rival in rivals.items()
             if rival is not None
         ]
@@ -73,6 +78,14 @@ class Estimate(Result):
             Column("p", Kind.P_VALUE),
         ]
         return [Table(columns, rows, "The expected value on new queries, and that of simpler choices.")]
+
+
+def _lead(rival: Rival) -> Cell:
+    """Return how far the model is ahead, in blue, or behind, in orange; pale if that may be chance."""
+    strength = 0.5 if rival.p_value < 1 - LEVEL else 0.15
+    if not rival.ahead < 0:
+        return Cell(rival.ahead, shade=strength if rival.ahead > 0 else 0.0)
+    return Cell(rival.ahead, note="behind", shade=-strength)
 
 
 class _Expected(NamedTuple):
@@ -95,10 +108,12 @@ def estimate(
     n_threads: int,
     *,
     choose: Choose | None = None,
+    baseline: str | None = None,
 ) -> Estimate:
     """Return the estimate for the mixture of these entries.
 
     `choose` gives the mixture that some judgements choose; by default they choose rounds and weights alone.
+    `baseline` is the column by which documents are ordered today.
     """
     held_out = plan.held_out
 
@@ -120,6 +135,7 @@ def estimate(
         int((~np.isnan(own.values)).sum()),
         _best_member(entries, plan, metric, own, n_threads),
         _best_feature(plan, metric, own, n_threads),
+        None if baseline is None else _order(baseline, plan, metric, own, n_threads),
     )
 
 
@@ -202,6 +218,12 @@ def _best_feature(plan: FitPlan, metric: Metric, mixture: _Expected, n_threads: 
     everyone = np.ones(table.shape[1], dtype=bool)
     values_of_best = held_out.by_query(crossed(held_out, lambda chosen: table[best(chosen)]))
     return _rival(names[best(everyone)], _Expected(values_of_best, 0.0), mixture)
+
+
+def _order(column: str, plan: FitPlan, metric: Metric, mixture: _Expected, n_threads: int) -> Rival:
+    scores = order_by(column, plan.whole.data)[_rows(plan)]
+    values = plan.held_out.by_query(plan.held_out.values(metric, scores, n_threads))
+    return _rival(column, _Expected(values, 0.0), mixture)
 
 
 def _rows(plan: FitPlan) -> NDArray[np.int64]:

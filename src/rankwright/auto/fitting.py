@@ -1,31 +1,45 @@
-"""Runs the fits of a portfolio, several at once, and reports the standings after each."""
+"""Runs the fits of a portfolio, several at once, and reports the standings after each.
+
+Each fit is read from the cache of a work folder, if there is one, or made and written to it.
+"""
 
 from __future__ import annotations
 
 import warnings
 from collections import Counter
+from functools import partial
 from time import monotonic
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from rankwright.auto.cached_fits import candidate_of
-from rankwright.auto.mixing import FitProgress, mix, standings_of
+from rankwright.auto.mixing import FitProgress, JudgedEntry, mix, standings_of
+from rankwright.base.custom_code import identity
 from rankwright.base.errors import InputError, parameter
+from rankwright.base.files import write_whole
+from rankwright.base.fit_cache import Encoding, read_arrays
 from rankwright.base.wording import counted, rounded_up
-from rankwright.ensembling.pool import Pool
+from rankwright.data.alignment import require_same_number
+from rankwright.data.query_features import standardised
+from rankwright.ensembling.pool import Candidate, Pool
 from rankwright.metrics.base import mean_over_queries
+from rankwright.models.model_file import load, save
 from rankwright.training.history import History, Round
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Container, Iterator, Sequence
+    from pathlib import Path
 
-    from rankwright.auto.cached_fits import CachedFits
-    from rankwright.auto.entries import Entry, JudgedEntry
     from rankwright.auto.mixing import Mix, Weigh
-    from rankwright.auto.plan import FitPlan
+    from rankwright.auto.plan import FitPlan, HeldOut, PlanPart
+    from rankwright.auto.portfolio import Entry
+    from rankwright.base.arrays import Doubles
+    from rankwright.base.fit_cache import FitCache
     from rankwright.metrics.base import Metric
+    from rankwright.models.scorer import Scorer
+    from rankwright.training.concurrent_fits import OnRound
     from rankwright.training.fit_task import FitTask
+    from rankwright.training.training_set import TrainingSet
 
     Watch = Callable[[FitProgress], None]
 
@@ -70,10 +84,10 @@ class Judging:
         metric = str(self._metric)
         return History(tuple(self._rounds), n_rounds, self.pool.interrupted, True, reason, metric)
 
-    def run(self, entries: Sequence[Entry], fits: CachedFits, watch: Watch | None) -> None:
+    def run(self, entries: Sequence[Entry], cache: FitCache | None, watch: Watch | None) -> None:
         """Fit all entries; entries that fail are named in a warning, as are those that there was no time for."""
         weights = self._task.weights
-        candidates = [candidate_of(entry, self._plan, self._metric, weights, fits) for entry in entries]
+        candidates = [candidate_of(entry, self._plan, self._metric, weights, cache) for entry in entries]
         report = _Report(
             watch, {candidate.name: len(candidate.fits) for candidate in candidates}, self._time_limit
         )
@@ -173,3 +187,112 @@ class _Report:
         ended = {name: number for name, number in self._ended.items() if name not in self._settled}
         fits, total = self._ended.total(), sum(self._n_fits.values())
         self._watch(FitProgress(standings, self._value, fits, total, ended, seconds, left))
+
+
+class EntryScores(NamedTuple):
+    """The scores of a part's judging documents, one row per number of rounds, and the seconds of the fit.
+
+    There is a single row if the scorer cannot be cut to fewer rounds.
+    """
+
+    scores: Doubles
+    seconds: float
+
+
+class FinalFit(NamedTuple):
+    """The scorer that was fitted on all queries, and the seconds of the fit."""
+
+    scorer: Scorer
+    seconds: float
+
+
+def _read_scores(n_rows: Container[int], n_documents: int, path: Path) -> EntryScores:
+    arrays = read_arrays(path)
+    scores, seconds = arrays["scores"], float(arrays["seconds"])
+    if scores.ndim != 2 or len(scores) not in n_rows or scores.shape[1] != n_documents:
+        raise InputError(f"its scores have the shape {scores.shape}")
+    if scores.dtype != np.float64 or not np.isfinite(scores).all():
+        raise InputError("its scores are not finite numbers")
+    return EntryScores(scores, seconds)
+
+
+def _write_scores(result: EntryScores, path: Path) -> None:
+    with write_whole(path) as file:
+        np.savez(file, scores=result.scores, seconds=result.seconds)
+
+
+def _read_scorer(plan: FitPlan, path: Path) -> FinalFit:
+    scorer = load(path)
+    require_same_number(scorer.n_features, plan.whole.n_features)
+    seconds = scorer.about.get("seconds")
+    return FinalFit(scorer, float(seconds) if isinstance(seconds, int | float) else 0.0)
+
+
+def _write_scorer(result: FinalFit, path: Path) -> None:
+    save(result.scorer.described(about={**result.scorer.about, "seconds": result.seconds}), path)
+
+
+def candidate_of(
+    entry: Entry, plan: FitPlan, metric: Metric, weights: Doubles | None = None, cache: FitCache | None = None
+) -> Candidate[JudgedEntry]:
+    """Return the candidate that fits an entry on every part and on the whole data; the fits may be cached."""
+
+    def on_part(part: PlanPart, n_threads: int, on_round: OnRound) -> EntryScores:
+        started = monotonic()
+        own = None if weights is None else weights[part.rows]
+        scorer = entry.fitted(part.train, n_threads, on_round, own)
+        return EntryScores(_staged(entry, scorer, part.judges, n_threads), monotonic() - started)
+
+    def on_all(n_threads: int, on_round: OnRound) -> FinalFit:
+        started = monotonic()
+        return FinalFit(entry.fitted(plan.whole, n_threads, on_round, weights), monotonic() - started)
+
+    def members(results: Sequence[Any]) -> list[JudgedEntry]:
+        return [_judged(entry, results[:-1], results[-1], plan, metric)]
+
+    n_rows = {1, len(entry.rounds) or 1}
+    fits: list[tuple[str, Callable[[int, OnRound], Any], Encoding[Any]]] = [
+        (
+            f"part-{number}.npz",
+            partial(on_part, part),
+            Encoding(partial(_read_scores, n_rows, len(part.judges)), _write_scores),
+        )
+        for number, part in enumerate(plan.all_parts, start=1)
+    ]
+    fits.append(("all.rw", on_all, Encoding(partial(_read_scorer, plan), _write_scorer)))
+    if cache is None:
+        return Candidate(entry.name, [fit for _, fit, _ in fits], members, cost=entry.cost)
+    settings = entry.ranker, entry.seeds
+    folder = cache.path(entry.name, settings=identity(settings, repr(settings)))
+    cached = [partial(cache.read_or_make, folder / file, encoding, fit) for file, fit, encoding in fits]
+    return Candidate(entry.name, cached, members, cost=entry.cost)
+
+
+def _staged(entry: Entry, scorer: Scorer, judges: TrainingSet, n_threads: int) -> Doubles:
+    """Return the scores of the judging documents, one row per number of rounds that the scorer can be cut to."""
+    rounds = entry.rounds if scorer.n_rounds else ()
+    cut = [scorer.first(n_rounds) if n_rounds < scorer.n_rounds else scorer for n_rounds in rounds] or [scorer]
+    return np.array([model.predict(judges.data, n_jobs=n_threads) for model in cut])
+
+
+def _judged(
+    entry: Entry, fits: Sequence[EntryScores], final: FinalFit, plan: FitPlan, metric: Metric
+) -> JudgedEntry:
+    parts, halves = fits[: len(plan.parts)], fits[len(plan.parts) :]
+    scores = _standardised(parts, plan.held_out)
+    return JudgedEntry(
+        entry,
+        final.scorer,
+        entry.rounds if len(scores) > 1 else (0,),
+        scores=scores,
+        values=[plan.held_out.values(metric, row, 1) for row in scores],
+        held_out=plan.held_out,
+        seconds=sum(fit.seconds for fit in fits) + final.seconds,
+        half_scores=[] if plan.halves is None else _standardised(halves, plan.halves.held_out),
+    )
+
+
+def _standardised(fits: Sequence[EntryScores], held_out: HeldOut) -> list[Doubles]:
+    """Return the scores of all judging documents, standardised within the query, for each number of rounds."""
+    rows = np.concatenate([fit.scores for fit in fits], axis=1)
+    return [standardised(row, held_out.labels.groups) for row in rows]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -10,7 +11,7 @@ import numpy as np
 from rankwright.auto.mixing import Mix, mix
 from rankwright.base.errors import InputError, parameter
 from rankwright.base.wording import metric_value, microseconds, rounded_up
-from rankwright.ensembling.weights import plausible_weights
+from rankwright.ensembling.mixtures import plausible_weights
 from rankwright.evaluation.timing import microseconds_per_document, timing_sample
 from rankwright.metrics.base import mean_over_queries
 from rankwright.reports.charts.drawing import round_numbers
@@ -20,8 +21,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rankwright.auto.entries import JudgedEntry
-    from rankwright.auto.mixing import Weigh
+    from rankwright.auto.mixing import JudgedEntry, Weigh
     from rankwright.auto.plan import HeldOut
     from rankwright.data.dataset import RankingData
     from rankwright.metrics.base import Metric
@@ -77,7 +77,7 @@ class Prices:
 
     def of(self, scorer: Scorer) -> float:
         """Return the microseconds per document on one thread."""
-        return microseconds_per_document(scorer, self.sample)
+        return microseconds_per_document(partial(scorer.predict, n_jobs=1), self.sample)
 
     def of_entry(self, entry: JudgedEntry, index: int) -> float:
         """Return the microseconds of one entry alone, with the number of rounds at this index."""

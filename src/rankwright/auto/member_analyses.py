@@ -18,8 +18,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rankwright.auto.entries import JudgedEntry
-    from rankwright.auto.mixing import MemberStanding
+    from rankwright.auto.mixing import JudgedEntry, MemberStanding
     from rankwright.base.arrays import Doubles
     from rankwright.data.groups import QueryGroups
 

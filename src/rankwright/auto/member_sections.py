@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from rankwright.auto.member_analyses import JudgedMember, JudgedQueries
+    from rankwright.auto.mixing import Standings
     from rankwright.data.groups import QueryGroups
     from rankwright.reports.blocks import Block
     from rankwright.reports.charts.chart import Chart
@@ -26,41 +27,14 @@ UNLIKE = 0.5  # correlation without a shade, if no two members have a lower one
 SMALL = 240, 150  # width and height of one of several charts side by side
 
 
-def standings_section(
-    members: Sequence[JudgedMember], metric: str, left_out: Mapping[str, Mapping[str, str]]
-) -> Section:
+def standings_section(standings: Standings, left_out: Mapping[str, Mapping[str, str]]) -> Section:
     """Return the members, and the entries that are no members, with the reasons, by outcome."""
-    columns = [
-        Column("number", Kind.COUNT),
-        Column("member", Kind.TEXT),
-        Column(metric),
-        Column("weight", Kind.PERCENT, bar=True),
-        Column("rounds", Kind.COUNT),
-        Column("µs", Kind.MICROSECONDS),
-        Column("seconds", Kind.SECONDS),
-    ]
-    rows = [
-        (
-            number,
-            row.name,
-            row.value,
-            row.weight if row.weight else Cell(0.0, note="left out"),
-            row.rounds or None,
-            row.microseconds,
-            row.seconds,
-        )
-        for number, row in enumerate((member.standing for member in members), start=1)
-    ]
-    meaning = (
-        "Each member alone, out of fold. Rounds: the number that was chosen, if there was one to choose. µs: per "
-        "document, on one thread. Seconds: of all its fits, each on one thread."
-    )
     reasons = [
         (name, outcome, reason) for outcome, entries in left_out.items() for name, reason in entries.items()
     ]
     titles = [Column(title, Kind.TEXT) for title in ("not a member", "outcome", "reason")]
     others = [Table(titles, reasons, "Rankers of the portfolio that are no members.")] if reasons else []
-    return Section("Members", [Table(columns, rows, meaning), *others])
+    return Section("Members", [*standings.blocks(), *others])
 
 
 def learning_curves_section(members: Sequence[JudgedMember], metric: str) -> Section:

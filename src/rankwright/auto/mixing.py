@@ -2,25 +2,94 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple, overload
 
 import numpy as np
 
-from rankwright.ensembling.mixtures import Mixture
-from rankwright.ensembling.weights import KEPT_WEIGHT, prune_weights, weighted_sum
+from rankwright.base.wording import counted, percent
+from rankwright.ensembling.mixtures import KEPT_WEIGHT, prune_weights, weighted_sum, within_query
+from rankwright.metrics.base import mean_over_queries
+from rankwright.models.combination import Combination, share_columns
+from rankwright.reports.blocks import Cell, Column, Kind, Table
+from rankwright.reports.result import Result
+from rankwright.training.monitor import middle_round
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping
 
     from numpy.typing import NDArray
 
-    from rankwright.auto.entries import JudgedEntry
+    from rankwright.auto.plan import HeldOut
+    from rankwright.auto.portfolio import Entry
     from rankwright.base.arrays import Doubles
     from rankwright.models.scorer import Scorer
+    from rankwright.reports.blocks import Block
 
     Weigh = Callable[[Doubles], Doubles]
-    from collections.abc import Mapping
+
+
+@dataclass(frozen=True, eq=False)
+class JudgedEntry:
+    """An entry after all its fits; the number of its rounds is not chosen yet.
+
+    Parameters
+    ----------
+    entry
+        The entry.
+    scorer
+        Fitted on all queries, with all rounds.
+    rounds
+        The numbers of rounds that it can be cut to; `(0,)` if it cannot be cut.
+    scores
+        For each of them, the scores of all judging documents, standardised within the query.
+    values
+        For each of them, the metric of every judgement.
+    held_out
+        The judgements.
+    seconds
+        Seconds of all its fits, each on one thread.
+    half_scores
+        As `scores`, of fits on half of the queries; empty if the plan has no halves.
+    """
+
+    entry: Entry
+    scorer: Scorer
+    rounds: tuple[int, ...]
+    scores: Sequence[Doubles]
+    values: Sequence[Doubles]
+    held_out: HeldOut
+    seconds: float
+    half_scores: Sequence[Doubles] = ()
+
+    @property
+    def name(self) -> str:
+        """The name of the entry."""
+        return self.entry.name
+
+    @cached_property
+    def curve(self) -> list[float]:
+        """The mean of the metric for each number of rounds."""
+        return [mean_over_queries(values) for values in self.values]
+
+    def best_index(self, judgements: NDArray[np.bool_] | None = None) -> int:
+        """Return the index in `rounds` of the number of rounds that these judgements choose."""
+        if len(self.rounds) == 1:
+            return 0
+        curve = [self.held_out.by_query(values, judgements) for values in self.values]
+        return max(0, middle_round([mean_over_queries(values) for values in curve], curve).best_round - 1)
+
+    def up_to(self, index: int) -> JudgedEntry:
+        """Return the entry without the numbers of rounds after this index."""
+        by_rounds = ("rounds", "scores", "values", "half_scores")
+        return replace(self, **{name: getattr(self, name)[: index + 1] for name in by_rounds})
+
+    def cut(self, index: int) -> Scorer:
+        """Return the scorer with the number of rounds at this index."""
+        n_rounds = self.rounds[index]
+        return self.scorer if not 0 < n_rounds < self.scorer.n_rounds else self.scorer.first(n_rounds)
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,8 +130,8 @@ class Mix:
         """Return the entries that have a weight as one scorer; a single one stays as it is."""
         if len(self.kept) == 1:
             return self.entries[self.kept[0]].cut(self.round_indices[self.kept[0]])
-        members = [self.entries[index].member(self.round_indices[index]) for index in self.kept]
-        return Mixture(members, self.weights[self.kept]).scorer()
+        scorers = [within_query(self.entries[index].cut(self.round_indices[index])) for index in self.kept]
+        return share_columns(Combination(tuple(scorers), self.weights[self.kept]))
 
 
 def mix(entries: Sequence[JudgedEntry], weigh: Weigh, judgements: NDArray[np.bool_] | None = None) -> Mix:
@@ -98,6 +167,62 @@ class MemberStanding(NamedTuple):
     rounds: int
     seconds: float
     microseconds: float | None = None
+
+
+@dataclass(frozen=True, repr=False)
+class Standings(Result, Sequence[MemberStanding]):
+    """The judged members, by weight and then by value: a sequence that is shown as a table."""
+
+    metric: str
+    rows: tuple[MemberStanding, ...]
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    @overload
+    def __getitem__(self, index: int) -> MemberStanding: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> tuple[MemberStanding, ...]: ...
+
+    def __getitem__(self, index: int | slice) -> MemberStanding | tuple[MemberStanding, ...]:
+        return self.rows[index]
+
+    @property
+    def summary(self) -> str:
+        """How many members the mixture has, and which weighs most."""
+        weighted, heaviest = [row for row in self.rows if row.weight], self.rows[0]
+        members = counted(len(weighted), "member")
+        return f"The mixture has {members}; {heaviest.name} weighs most, {percent(round(heaviest.weight, 3))}."
+
+    def blocks(self) -> list[Block]:
+        """Return one row per judged member."""
+        columns = [
+            Column("number", Kind.COUNT),
+            Column("member", Kind.TEXT),
+            Column(self.metric),
+            Column("weight", Kind.PERCENT, bar=True),
+            Column("rounds", Kind.COUNT),
+            Column("µs", Kind.MICROSECONDS),
+            Column("seconds", Kind.SECONDS),
+        ]
+        rows = [
+            (
+                number,
+                row.name,
+                row.value,
+                row.weight if row.weight else Cell(0.0, note="left out"),
+                row.rounds or None,
+                row.microseconds,
+                row.seconds,
+            )
+            for number, row in enumerate(self.rows, start=1)
+        ]
+        meaning = (
+            "Each member alone, out of fold. Rounds: the number that was chosen, if there was one to choose. µs: "
+            "per document, on one thread. Seconds: of all its fits, each on one thread."
+        )
+        return [Table(columns, rows, meaning)]
 
 
 class FitProgress(NamedTuple):

@@ -46,5 +46,8 @@ def _queries(run: AutoRun) -> QueryCard:
     members = {kept.entries[i].name: kept.entries[i].scores[kept.round_indices[i]] for i in kept.kept}
     scores = {MIXTURE: kept.scores, **members} if len(members) > 1 else members
     systems = {name: column[: len(data)] for name, column in scores.items()}
+    if (order := run.estimate.baseline) is not None:
+        first, *others = systems.items()
+        systems = dict([first, (order.name, data.scores_by(order.name)), *others])
     report = evaluate(systems, data, metrics=[run.frontier.metric], n_jobs=n_jobs)
-    return QueryCard.of(systems, report, data, of_file=False, notes=[HOW], n_jobs=n_jobs)
+    return QueryCard.of(systems, report, data, notes=[HOW], n_jobs=n_jobs)

@@ -6,11 +6,15 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rankwright.auto.entries import Entry
 from rankwright.base.errors import InputError
+from rankwright.ensembling.mixtures import uniform_weights
+from rankwright.ensembling.pool import fitted_scorer
+from rankwright.models.combination import Combination
+from rankwright.models.nested_scorers import QueryFeatureScorer
 from rankwright.rankers.adarank import AdaRank
 from rankwright.rankers.lambdamart import LambdaMART
 from rankwright.rankers.lambdarank import LambdaRank
@@ -28,10 +32,79 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from rankwright.auto.plan import FitPlan
+    from rankwright.base.arrays import Doubles
     from rankwright.data.dataset import Documents
+    from rankwright.metrics.base import Metric
+    from rankwright.models.scorer import Scorer
     from rankwright.rankers.ranker import Ranker
+    from rankwright.training.concurrent_fits import OnRound
+    from rankwright.training.training_set import TrainingSet
 
 COLUMNS = ("zscore", "rank")
+SEEDS_APART = 1000  # so that entries with neighbouring seeds share none
+ROUND_COUNTS = 12
+"""How many numbers of rounds are compared. They are evenly spaced, as `middle_round` needs them."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A ranker of the portfolio.
+
+    Parameters
+    ----------
+    name
+        Its name in standings.
+    ranker
+        The ranker with its settings, not fitted.
+    cost
+        Seconds of a fit, relative to those of the other entries.
+    seeds
+        Number of models with different seeds, whose scores are averaged; the ranker's own is the first.
+    """
+
+    name: str
+    ranker: Ranker
+    cost: float = 1.0
+    seeds: int = 1
+
+    @property
+    def rounds(self) -> tuple[int, ...]:
+        """The numbers of rounds to compare; none if the ranker has no rounds."""
+        most = self.ranker.get_params(deep=False).get("rounds")
+        if most is None:
+            return ()
+        return tuple(sorted({-(-most * step // ROUND_COUNTS) for step in range(1, ROUND_COUNTS + 1)}))
+
+    def optimising(self, metric: Metric) -> Entry:
+        """Return the entry with this metric, which its ranker optimises if it can, unless it has its own."""
+        if self.ranker.metric != type(self.ranker).metric:
+            return self
+        return replace(self, ranker=self.ranker.unfitted().set_params(metric=metric))
+
+    def fitted(
+        self, train: TrainingSet, n_threads: int, on_round: OnRound, sample_weight: Doubles | None = None
+    ) -> Scorer:
+        """Fit the ranker with all seeds and return the mean of their scorers."""
+        rankers = [self.ranker, *(self._with_seed(number) for number in range(1, self.seeds))]
+        return mean_of(
+            [fitted_scorer(ranker, train, n_threads, on_round, sample_weight=sample_weight) for ranker in rankers]
+        )
+
+    def _with_seed(self, number: int) -> Ranker:
+        seed = self.ranker.get_params(deep=False)["random_state"] + number * SEEDS_APART
+        return self.ranker.unfitted().set_params(random_state=seed)
+
+
+def mean_of(scorers: Sequence[Scorer]) -> Scorer:
+    """Return the mean of scorers of the same features; columns within the query that they share are made once."""
+    if len(scorers) == 1:
+        return scorers[0]
+    first, weights = scorers[0], uniform_weights(len(scorers))
+    if isinstance(first, QueryFeatureScorer):
+        inner = tuple(scorer.inner for scorer in scorers if isinstance(scorer, QueryFeatureScorer))
+        return QueryFeatureScorer(Combination(inner, weights), first.columns, first.raw)
+    return Combination(tuple(scorers), weights)
+
 
 PORTFOLIO = (
     Entry("MART, columns", MART(rounds=300, query_features=COLUMNS), 8.7, seeds=3),

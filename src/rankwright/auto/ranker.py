@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, Never, Self
 
 import numpy as np
 
-from rankwright.auto.cached_fits import CachedFits
-from rankwright.auto.entries import Entry
 from rankwright.auto.estimate import Estimate, estimate
 from rankwright.auto.fitting import Judging
 from rankwright.auto.frontier import Frontier, Prices
 from rankwright.auto.plan import FitPlan
 from rankwright.auto.portfolio import (
     INTERPRETABLE,
+    Entry,
     companion_entries,
     model_entries,
     named,
@@ -23,16 +22,18 @@ from rankwright.auto.portfolio import (
     require_different,
 )
 from rankwright.auto.run import AutoRun
+from rankwright.base.custom_code import identity
 from rankwright.base.errors import InputError
 from rankwright.base.errors import parameter as parameter_name
+from rankwright.base.fit_cache import FitCache
+from rankwright.base.wording import plain
 from rankwright.data.splitting import concat
-from rankwright.ensembling.weights import best_alone, plausible_weights
+from rankwright.ensembling.mixtures import best_alone, plausible_weights
 from rankwright.metrics.gain import NDCG
 from rankwright.rankers.catalogue import read_ranker
 from rankwright.rankers.parameters.checks import Duration, Flag, ListOf, OneOf, PathText, Real, Value
 from rankwright.rankers.parameters.declaration import MetricParameter, RandomParameters, Spelled, fitted, parameter
 from rankwright.rankers.ranker import Ranker
-from rankwright.reports.plain import plain
 from rankwright.training.training_set import TrainingSet
 
 if TYPE_CHECKING:
@@ -41,8 +42,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from rankwright.auto.entries import JudgedEntry
-    from rankwright.auto.mixing import FitProgress, MemberStanding, Mix, Weigh
+    from rankwright.auto.mixing import FitProgress, JudgedEntry, Mix, Standings, Weigh
     from rankwright.data.dataset import RankingData
     from rankwright.ensembling.pool import Pool
     from rankwright.models.scorer import Scorer
@@ -115,12 +115,18 @@ class AutoRanker(RandomParameters, Ranker):
             default=None,
         )
     )
+    baseline_column: str | None = parameter(
+        Value(str, "position", str, "a column", optional=True),
+        "Column by which documents are ordered today, ascending, or descending with `-` before it: a feature, or "
+        "a column that is shown. The model is compared with this order. None: with no order.",
+        default=None,
+    )
     work: str | os.PathLike[str] | None = parameter(
         PathText(optional=True),
         "Folder that caches every finished fit, so that a run that was killed can resume. None: cache nothing.",
         default=None,
     )
-    standings_: tuple[MemberStanding, ...] = fitted("The members, by weight and then by value.")
+    standings_: Standings = fitted("The members, by weight and then by value.")
     estimate_: Estimate = fitted("The value to expect on new queries, with its interval.")
     run_: AutoRun = fitted("The result of the run: judged members, failures, skipped members, frontier.")
     _watch: Callable[[FitProgress], None] | None = fitted("")
@@ -175,6 +181,9 @@ class AutoRanker(RandomParameters, Ranker):
         code = reproduce or f"rankwright.{self!r}.fit(data)"
         write_auto_page(self.run_, self.model_, path, reproduce=code)
 
+    def _notebook_parts(self) -> tuple[Any, ...]:
+        return self.estimate_, self.standings_
+
     def _fit_once_or_twice(self, task: FitTask, *, refit: bool) -> tuple[FitTask, Scorer, History]:
         """Fit once: validation data are judged queries like the others, so a refit would change nothing."""
         del refit
@@ -184,12 +193,15 @@ class AutoRanker(RandomParameters, Ranker):
     def _fit(self, task: FitTask) -> tuple[Scorer, History]:
         """Judge every entry of the portfolio, mix them, and estimate the value of the mixture."""
         plan = FitPlan.of(task.train, self.random_state)
+        if self.baseline_column is not None:
+            plan.whole.data.scores_by(self.baseline_column)  # refuses a column that is not there, before any work
         # Refuses labels that the metric is not defined for: once, and not for every ranker of the portfolio.
         plan.held_out.values(self.metric, np.zeros(plan.held_out.labels.groups.n_rows), task.n_threads)
         judging = Judging(plan, self.metric, task, self.time_limit, self._weigh)
-        judging.run(self._entries(plan), CachedFits.in_folder(plan, self.work, self._settings(task)), self._watch)
+        cache = None if self.work is None else FitCache(self.work, self._dependencies(plan, task))
+        judging.run(self._entries(plan), cache, self._watch)
         self.run_ = self._mixed(judging.pool, plan, task.n_threads)
-        self.standings_, self.estimate_ = self.run_.standings(), self.run_.estimate
+        self.standings_, self.estimate_ = self.run_.standings, self.run_.estimate
         return self.run_.kept.mix.scorer(), judging.history
 
     def _check_together(self) -> None:
@@ -229,21 +241,26 @@ class AutoRanker(RandomParameters, Ranker):
             def choose(judgements: NDArray[np.bool_]) -> Mix:
                 return replace(frontier, judgements=judgements).within(members, budget).mix
 
-        expected = estimate(members, self._weigh, plan, self.metric, n_threads, choose=choose)
+        expected = estimate(
+            members, self._weigh, plan, self.metric, n_threads, choose=choose, baseline=self.baseline_column
+        )
         failures = {name: str(error) for name, error in pool.failures}
         return AutoRun(
             plan, frontier, members, whole, kept, expected, budget, failures, skipped=dict(pool.skipped)
         )
 
-    def _settings(self, task: FitTask) -> dict[str, Any]:
-        """Return what fits depend on besides the data and their own settings."""
+    def _dependencies(self, plan: FitPlan, task: FitTask) -> dict[str, Any]:
+        """Return what fits depend on besides their own settings."""
         weights = None if task.row_weights is None else hashlib.sha256(task.row_weights.data).hexdigest()
-        return {"metric": str(self.metric), "random_state": self.random_state, "weights": weights}
+        metric = identity(self.metric, str(self.metric))
+        data = f"{plan.whole.fingerprint()} {plan}"
+        return {"data": data, "metric": metric, "random_state": self.random_state, "weights": weights}
 
     def _about(self, task: FitTask, history: History) -> dict[str, Any]:
         about = super()._about(task, history)
         about["parameters"] = {name: value for name, value in about["parameters"].items() if name != "work"}
         about["parameters"]["models"] = str(tuple(map(str, self.models)))
+        del about["rounds"]  # those of the history, which has one per member; `members` has the rounds of each
         # Without times: the same data and seed give the same file.
         members = [
             {"name": row.name, "value": row.value, "weight": row.weight, "rounds": row.rounds}

@@ -17,19 +17,17 @@ from rankwright.auto.member_sections import (
     standings_section,
     strengths_section,
 )
-from rankwright.auto.mixing import standings_of
-from rankwright.base.wording import UNKNOWN, counted, difference, metric_value, microseconds
+from rankwright.auto.mixing import Standings, standings_of
+from rankwright.base.wording import UNKNOWN, counted, difference, metric_value, microseconds, plain
 from rankwright.reports.blocks import Column, Figure, Kind, Note, Section, Table, Text
-from rankwright.reports.plain import plain
 from rankwright.reports.result import Result
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from rankwright.auto.entries import JudgedEntry
     from rankwright.auto.estimate import Estimate
     from rankwright.auto.frontier import Frontier, Priced
-    from rankwright.auto.mixing import MemberStanding
+    from rankwright.auto.mixing import JudgedEntry
     from rankwright.auto.plan import FitPlan
     from rankwright.reports.charts.chart import Chart
 
@@ -75,8 +73,9 @@ class AutoRun(Result):
         """The heading on a page."""
         return "AutoRanker"
 
-    def standings(self) -> tuple[MemberStanding, ...]:
-        """Return all judged entries, by weight and then by value."""
+    @cached_property
+    def standings(self) -> Standings:
+        """All judged entries, by weight and then by value."""
         prices = {
             entry.name: self.frontier.prices.of_entry(entry, index)
             for mixture in (self.whole.mix, self.kept.mix)
@@ -87,13 +86,13 @@ class AutoRun(Result):
         others = [
             row._replace(weight=0.0) for row in standings_of(self.whole.mix, prices) if row.name not in names
         ]
-        return (*kept, *sorted(others, key=lambda row: -row.value))
+        return Standings(str(self.frontier.metric), (*kept, *sorted(others, key=lambda row: -row.value)))
 
     @cached_property
     def members(self) -> list[JudgedMember]:
         """All judged members in the order of the standings."""
         entries = {entry.name: entry for entry in self.entries}
-        return [JudgedMember.of(standing, entries[standing.name]) for standing in self.standings()]
+        return [JudgedMember.of(standing, entries[standing.name]) for standing in self.standings]
 
     @cached_property
     def queries(self) -> JudgedQueries:
@@ -131,7 +130,7 @@ class AutoRun(Result):
                 "queries": len(data.groups),
                 "features": data.n_features,
                 "judged": str(self.plan),
-                "standings": self.standings(),
+                "standings": self.standings.rows,
                 "estimate": self.estimate,
                 "value": self.kept.value,
                 "microseconds": self.kept.microseconds,
@@ -147,7 +146,7 @@ class AutoRun(Result):
         """Yield the estimate, the members and their analyses, and the accuracy-latency frontier."""
         metric = str(self.frontier.metric)
         yield Section("What to expect", [*self.estimate.blocks(), Note(self._judging()), Text(self._cost())])
-        yield standings_section(self.members, metric, {"failed": self.failures, "skipped": self.skipped})
+        yield standings_section(self.standings, {"failed": self.failures, "skipped": self.skipped})
         yield learning_curves_section(self.members, metric)
         yield likeness_section(self.members, self.plan.held_out.labels.groups)
         yield strengths_section(self.members, self.queries)

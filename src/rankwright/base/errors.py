@@ -47,6 +47,13 @@ class InputError(ValueError):
         return super().__str__()
 
 
+def require_type(value: object, kind: type, expected: str) -> None:
+    """Refuse a value of another type; `expected` begins the sentence, as in "write_run takes a run"."""
+    if not isinstance(value, kind):
+        given = f"the class {value.__name__}" if isinstance(value, type) else type(value).__name__
+        raise InputError(f"{expected}, not {given}.")
+
+
 class MissingPackageError(ImportError):
     """An optional package is needed but not installed; the message says how to install it.
 

@@ -11,12 +11,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
+import numpy as np
+
 from rankwright.base.errors import InputError
 from rankwright.base.files import write_whole
 from rankwright.base.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+
+    from numpy.typing import NDArray
 
 Fit = TypeVar("Fit")
 
@@ -49,7 +53,7 @@ class FitCache:
     """
 
     def __init__(self, folder: str | os.PathLike[str], manifest: Mapping[str, Any] | None = None) -> None:
-        self.folder = Path(folder)
+        self.folder, self._warned = Path(folder), False
         if manifest is None:
             _make(self.folder)
         else:
@@ -62,18 +66,43 @@ class FitCache:
 
     def read(self, path: Path, encoding: Encoding[Fit]) -> Fit | None:
         """Return a fit; None if it is not there, or with a warning if its file is invalid."""
-        if not path.exists():
-            return None
         try:
-            return encoding.read(path)
+            return encoding.read(path) if path.is_file() else None
         except Exception as error:  # a damaged archive may raise anything
             warnings.warn(f"{path} cannot be read and is fitted again: {error}", stacklevel=3)
             return None
 
     def write(self, fit: Fit, path: Path, encoding: Encoding[Fit]) -> None:
-        """Keep a fit."""
-        path.parent.mkdir(parents=True, exist_ok=True)
+        """Keep a fit; InputError if that cannot be done."""
+        _make(path.parent)
         encoding.write(fit, path)
+
+    def read_or_make(self, path: Path, encoding: Encoding[Fit], make: Callable[..., Fit], *arguments: Any) -> Fit:
+        """Return a fit that is kept, or make it and keep it; the first one that cannot be kept gives a warning."""
+        fit = self.read(path, encoding)
+        if fit is not None:
+            return fit
+        fit = make(*arguments)
+        try:
+            self.write(fit, path, encoding)
+        except InputError as error:
+            if not self._warned:
+                self._warned = True
+                warnings.warn(
+                    f"The work folder {self.folder} cannot keep every fit, so that a later run may have to repeat "
+                    f"some; the model is the same: {error}",
+                    stacklevel=2,
+                )
+        return fit
+
+
+def read_arrays(path: Path) -> dict[str, NDArray[Any]]:
+    """Return the arrays of an .npz file by name; nothing is unpickled, and every checksum is verified."""
+    with path.open("rb") as file, np.load(file, allow_pickle=False) as kept:
+        damaged = kept.zip.testzip()  # np.load does not see damage behind the end of what a changed shape reads
+        if damaged is not None:
+            raise InputError(f"its {damaged} is damaged")
+        return dict(kept)
 
 
 def _make(folder: Path) -> None:

@@ -1,11 +1,14 @@
-"""Spells numbers, names and lists for every message, table and page."""
+"""Spells numbers, names and lists for every message, table and page, and values for JSON."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
 from decimal import ROUND_CEILING, Context
 from difflib import get_close_matches
+from enum import Enum
 from math import isfinite
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -31,6 +34,12 @@ def listed(names: Iterable[str]) -> str:
     """Return names to choose from, as in "'csv', 'tsv' or 'jsonl'"."""
     *others, last = (repr(name) for name in names)
     return f"{', '.join(others)} or {last}" if others else last
+
+
+def enumerated(items: Iterable[str]) -> str:
+    """Return items as a part of a sentence, as in "this, that and the other"."""
+    *others, last = items
+    return f"{', '.join(others)} and {last}" if others else last
 
 
 def brief_list(names: Iterable[str]) -> str:
@@ -108,6 +117,11 @@ def percent(fraction: float | None) -> str:
     return UNKNOWN if fraction is None or not isfinite(fraction) else f"{100 * fraction:.4g} %"
 
 
+def rounded_percent(fraction: float) -> str:
+    """Return a measured fraction as a percentage with two digits, as in "82 %" or "0.31 %"."""
+    return percent(float(f"{fraction:.2g}"))
+
+
 def seconds(amount: float | None) -> str:
     """Return a time with its unit, as in "0.12 s" or "75.3 s"."""
     return UNKNOWN if amount is None or not isfinite(amount) else f"{amount:,.{2 if amount < 10 else 1}f} s"
@@ -126,3 +140,24 @@ def plain_number(number: float | int | None) -> str:
 def rounded_up(number: float) -> str:
     """Return a number rounded up to two digits, as a limit that would do: "0.024" or "1300"."""
     return f"{Context(prec=2, rounding=ROUND_CEILING).create_decimal(repr(float(number))).normalize():f}"
+
+
+def plain(value: Any) -> Any:
+    """Return a value as JSON values: None for NaN and infinite numbers, texts for what JSON does not have."""
+    if isinstance(value, str | bool | int | None):
+        return value.value if isinstance(value, Enum) else value
+    if isinstance(value, float):
+        return float(value) if isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {key if isinstance(key, str) else str(key): plain(item) for key, item in value.items()}
+    if hasattr(value, "to_dict"):
+        return plain(value.to_dict())
+    if hasattr(value, "_asdict"):
+        return plain(value._asdict())
+    if is_dataclass(value) and not isinstance(value, type):
+        return {field.name: plain(getattr(value, field.name)) for field in fields(value)}
+    if hasattr(value, "tolist"):  # numpy's arrays and numbers
+        return plain(value.tolist())
+    if isinstance(value, list | tuple | set | frozenset):
+        return [plain(item) for item in value]
+    return plain(value.value) if isinstance(value, Enum) else str(value)

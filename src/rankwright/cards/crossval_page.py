@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,9 +12,7 @@ from rankwright.cards.held_out_queries import held_out_cards
 from rankwright.crossval.best_feature import BEST_FEATURE, held_out_best_features
 from rankwright.crossval.out_of_fold import HeldOutModels
 from rankwright.models.scorer import scorer_of
-from rankwright.reports.blocks import Text
 from rankwright.reports.page import require_packages, write_page
-from rankwright.reports.result import Result
 
 if TYPE_CHECKING:
     import os
@@ -23,23 +20,8 @@ if TYPE_CHECKING:
     from rankwright.crossval.cross_comparison_result import CrossComparison
     from rankwright.crossval.cross_validation_result import CrossValidation
     from rankwright.data.dataset import RankingData
-
-
-@dataclass(frozen=True, repr=False)
-class MissingQueries(Result):
-    """Why a page shows no queries and no model."""
-
-    reason: str
-    title = "Queries and model"
-
-    @property
-    def summary(self) -> str:
-        """The reason."""
-        return self.reason
-
-    def blocks(self) -> list[Text]:
-        """Return the reason."""
-        return [Text(self.reason)]
+    from rankwright.reports.blocks import Section
+    from rankwright.reports.result import Result
 
 
 def write_crossval_page(
@@ -47,7 +29,6 @@ def write_crossval_page(
     path: str | os.PathLike[str],
     *,
     data: RankingData | None = None,
-    without_data: str = "",
     reproduce: str = "",
 ) -> None:
     """Write the page of a cross-validation.
@@ -59,18 +40,12 @@ def write_crossval_page(
         model that has not seen it, beside the best single feature of the other queries; and it has features, a
         model card and a data sheet. The card is that of `result.best` if it has been fitted, otherwise of the
         folds' models.
-    without_data
-        Why there are no such data, in a sentence.
     reproduce
         The command or code that makes the same again.
     """
     require_packages()
-    results: list[Result] = [result]
-    if data is not None:
-        results += _details(result, data)
-    elif without_data:
-        results.append(MissingQueries(without_data))
-    write_page(results, path, title=result.title, reproduce=reproduce)
+    details = [] if data is None else _details(result, data)
+    write_page([result, *details], path, title=result.title, reproduce=reproduce)
 
 
 def write_rankers_page(
@@ -86,7 +61,7 @@ def write_rankers_page(
     write_page([result, *sheets], path, title=result.title, reproduce=reproduce)
 
 
-def _details(result: CrossValidation, data: RankingData) -> list[Result]:
+def _details(result: CrossValidation, data: RankingData) -> list[Result | Section]:
     """Return the cards of the queries, the features, the model and the data."""
     metric, n_jobs = result.metrics[0], result.best.n_jobs
     name, models = type(result.best).__name__, _held_out(result)

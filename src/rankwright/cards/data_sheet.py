@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from rankwright.base.errors import InputError
-from rankwright.base.wording import counted, metric_value, percent
+from rankwright.base.wording import counted, metric_value, rounded_percent
 from rankwright.data.groups import Ranking
 from rankwright.metrics.base import Ties, mean_over_queries
 from rankwright.metrics.catalogue import as_metric
@@ -51,12 +51,10 @@ class FileOrder(NamedTuple):
 
     def __str__(self) -> str:
         value, random = metric_value(self.value), metric_value(self.expected)
-        values = f"in its order, documents have {value} {self.metric}, in random order {random}."
-        if not self.leaks:
-            return f"The order of the file does not reveal the labels: {values}"
         return (
-            f"Relevant documents come first in the file: {values} A system that gives equal scores may seem "
-            "better than it is; average ties, or shuffle the documents of each query."
+            f"Relevant documents come first in the file: the mean {self.metric} of its order is {value}, that of "
+            f"a random order {random}. A system that gives equal scores may seem better than it is; average ties, "
+            "or shuffle the documents of each query."
         )
 
 
@@ -150,10 +148,11 @@ class DataSheet(Result):
 
     def warnings(self) -> list[str]:
         """Return what in the data may mislead, in sentences."""
-        sentences = [] if self.order is None else [str(self.order)]
+        sentences = [str(self.order)] if self.order is not None and self.order.leaks else []
         if self.without_relevant:
-            noun = counted(self.without_relevant, "query")
-            sentences.append(f"{noun} without a relevant document: no ranking of them is better than another.")
+            verb = "has" if self.without_relevant == 1 else "have"
+            queries = f"{counted(self.without_relevant, 'query')} {verb} no relevant document"
+            sentences.append(f"{queries}: no ranking is better than another.")
         if self.constant:
             sentences.append(f"Constant, so of no use: {_first_names(self.constant)}.")
         if self.duplicates:
@@ -163,16 +162,19 @@ class DataSheet(Result):
 
     def _facts(self) -> dict[str, Any]:
         low, middle, high = np.quantile(self.sizes, (0, 0.5, 1))
+        unusual = {
+            "queries without relevant documents": self.without_relevant,
+            "features with missing values": len(self.missing),
+            "constant features": len(self.constant),
+            "duplicate features": sum(len(group) - 1 for group in self.duplicates),
+        }
         return {
             "queries": self.queries,
             "documents": self.documents,
             "features": self.features,
             "documents per query": f"{low:,.0f} to {high:,.0f}, median {middle:,.0f}" if low < high else int(low),
             "relevant per query": f"median {np.median(self.relevant):,.0f}",
-            "queries without relevant documents": self.without_relevant,
-            "features with missing values": len(self.missing),
-            "constant features": len(self.constant),
-            "duplicate features": sum(len(group) - 1 for group in self.duplicates),
+            **{name: count for name, count in unusual.items() if count},
         }
 
     def _labels_figure(self) -> Figure:
@@ -181,7 +183,7 @@ class DataSheet(Result):
         caption = "Fraction of the documents with each label."
         if len(self.labels) > MOST_LABELS:
             caption += f" The highest {MOST_LABELS} of {len(self.labels):,} labels are drawn."
-        named = "; ".join(f"label {label}: {percent(fraction)}" for label, fraction in fractions.items())
+        named = "; ".join(f"label {label}: {rounded_percent(fraction)}" for label, fraction in fractions.items())
         label, description = "fraction of documents by label", f"{caption} {named}."
         return Figure(partial(bar_chart, fractions, label, description=description), caption)
 

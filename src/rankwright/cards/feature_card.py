@@ -16,7 +16,7 @@ from rankwright.cards.data_sheet import feature_names_of
 from rankwright.cards.query_card import models_of
 from rankwright.crossval.out_of_fold import HeldOutModels
 from rankwright.metrics.catalogue import as_metric
-from rankwright.rankers.shared.importances import by_name, feature_importances, sample_for_importances
+from rankwright.rankers.shared.importances import by_name, feature_importances
 from rankwright.reports.blocks import Figure, Figures, Text
 from rankwright.reports.charts.bars import bar_chart
 from rankwright.reports.charts.lines import line_chart
@@ -76,7 +76,7 @@ class FeatureCard(Result):
         asked, threads, importances = as_metric(metric), resolve_threads(n_jobs), []
         for member, rows in models_of(model, data):
             own = data if len(rows) == len(data) else data.take(rows)
-            sample = sample_for_importances(own) if member.total_gain is None else None
+            sample = _sample(own) if member.total_gain is None else None
             importances.append(feature_importances(member, sample, asked, threads))
         values = np.mean(importances, axis=0)
         names = list(model.feature_names or feature_names_of(data))
@@ -124,4 +124,10 @@ def _curve(name: str, curve: Dependence) -> Figure:
     first, last = curve.scores[0], curve.scores[-1]
     trend = "rises" if last > first else "falls"
     description = f"Mean score by feature {name}: it {trend} from {first:.3g} to {last:.3g}."
-    return Figure(partial(line_chart, {"": points}, name, "mean score", description=description, **SIZE), name)
+    return Figure(partial(line_chart, {"": points}, name, "mean score", description=description, **SIZE))
+
+
+def _sample(data: RankingData) -> RankingData:
+    from rankwright.rankers.ranker import sample_for_importances  # a page about trees alone needs no ranker
+
+    return sample_for_importances(data)

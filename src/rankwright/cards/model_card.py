@@ -70,14 +70,12 @@ class ModelCard(Result):
     def facts(self) -> dict[str, str]:
         """Return what is known of the model, by name."""
         first, folds = self.models[0], len(self.models)
-        used, rounds = (
-            [len(model.used_features) for model in self.models],
-            [model.n_rounds for model in self.models],
-        )
+        used = [len(model.used_features) for model in self.models]
+        rounds = [0 if isinstance(_inner(model), Combination) else model.n_rounds for model in self.models]
         facts = {
             "what": _what(first) + (f"; {counted(folds, 'model')}, one per fold" if folds > 1 else ""),
             "learned from": self._learned_from(),
-            "features": f"{first.n_features:,}, of which {'models use' if folds > 1 else 'it uses'} {_span(used)}",
+            "features": _features(first.n_features, used),
             "rounds": _span(rounds) if any(rounds) else "",
             "how chosen": self.chosen,
             "expected on new queries": self.expected or _estimate(first.about),
@@ -107,13 +105,30 @@ class ModelCard(Result):
 
 def _what(model: Scorer) -> str:
     """Return the ranker that made a model, and what it is."""
-    inner = model
-    while isinstance(inner, WrappingScorer):
-        inner = inner.inner
+    inner = _inner(model)
     kind = KINDS.get(inner.kind, inner.kind.replace("_", " "))
     if isinstance(inner, Combination):
-        kind = f"a weighted sum of {counted(len(inner.members), 'model')}"
+        kind = f"a weighted sum of {counted(_n_members(model, inner), 'model')}"
     return f"{model.about['ranker']}: {kind}" if "ranker" in model.about else kind
+
+
+def _inner(model: Scorer) -> Scorer:
+    while isinstance(model, WrappingScorer):
+        model = model.inner
+    return model
+
+
+def _n_members(model: Scorer, combination: Combination) -> int:
+    """Return the number of members with a weight; those of AutoRanker that share columns are one scorer."""
+    told = model.about.get("members")
+    rows = [row for row in told if isinstance(row, dict)] if isinstance(told, list) else []
+    return sum(bool(row.get("weight")) for row in rows) or len(combination.members)
+
+
+def _features(given: int, used: Sequence[int]) -> str:
+    if min(used) == given:
+        return f"{given:,}, all of them used"
+    return f"{given:,}, of which {'models use' if len(used) > 1 else 'it uses'} {_span(used)}"
 
 
 def _span(numbers: Sequence[int]) -> str:

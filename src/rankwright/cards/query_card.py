@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -38,6 +39,7 @@ MOST_SYSTEMS = 8
 MOST_ENTRIES = 12_000  # documents in all lists together
 MOST_QUERIES = 100
 LONGEST_LIST = 20
+NUMBER = re.compile(r"[-+]?[0-9.]+([eE][-+]?[0-9]+)?")
 CAUSES = 3  # features per document
 EXPLAINED_DOCUMENTS = 6_000  # of whole queries; contributions of many trees take a while
 
@@ -61,7 +63,6 @@ class QueryCard(Result):
         data: RankingData,
         *,
         judged: NDArray[np.bool_] | None = None,
-        of_file: bool = True,
         notes: Sequence[str] = (),
         n_jobs: int | None = None,
     ) -> QueryCard:
@@ -78,8 +79,6 @@ class QueryCard(Result):
             The judged documents.
         judged
             Whether each of them was judged, if some were not; their labels are not shown.
-        of_file
-            Whether documents without ids are called after their rows in the file, or numbered query by query.
         notes
             Sentences to add below the lists.
         """
@@ -93,10 +92,14 @@ class QueryCard(Result):
         )
         part, threads = data.take(rows), resolve_threads(n_jobs)  # its queries are numbered as they were chosen
         lists = [_SystemLists.of(of_rows(systems[name], rows), part, threads) for name in kept]
-        names = _document_names(part, rows if of_file else None)
+        names = part.document_names.tolist()
         labels = part.y if judged is None else np.where(judged[rows], part.y, np.nan)
+        of_queries, of_documents = _shown_columns(part)
         queries = [
-            _browsed(str(data.groups.ids[query]), values[:, query], own, names, labels, lists)
+            replace(
+                _browsed(str(data.groups.ids[query]), values[:, query], own, names, labels, lists, of_documents),
+                text=", ".join(texts[own[0]] for texts in of_queries if texts[own[0]]),
+            )
             for query, own in zip(chosen, part.groups, strict=True)
         ]
         highest = max(0.0, float(data.y.max()))
@@ -138,13 +141,17 @@ def chosen_queries(values: Doubles, sizes: NDArray[np.int64]) -> NDArray[np.int6
     return order[: max(1, min(MOST_QUERIES, int((entries <= MOST_ENTRIES).sum())))]
 
 
-def _document_names(data: RankingData, rows: NDArray[np.int64] | None) -> list[str]:
-    """Return the ids of documents; without any, their rows in the file or, if unknown, numbers within queries."""
-    if data.document_ids is not None:
-        return list(data.document_ids)
-    if rows is not None:
-        return [f"row{row + 1}" for row in rows]
-    return [f"document {number}" for size in data.groups.sizes for number in range(1, size + 1)]
+def _shown_columns(data: RankingData) -> tuple[list[NDArray[np.object_]], list[NDArray[np.object_]]]:
+    """Return the columns to show that have one value per query, and the others; numbers with the column's name."""
+    firsts = data.groups.rows[data.groups.offsets[:-1]][data.groups.query_of_row]
+    of_queries: list[NDArray[np.object_]] = []
+    of_documents: list[NDArray[np.object_]] = []
+    for name, texts in data.shown.items():
+        known = [text for text in texts if text]
+        if all(NUMBER.fullmatch(text) for text in known):
+            texts = np.array([text and f"{name} {text}" for text in texts], dtype=object)
+        (of_queries if (texts == texts[firsts]).all() else of_documents).append(texts)
+    return of_queries, of_documents
 
 
 def of_rows(system: Any, rows: NDArray[np.int64]) -> Any:
@@ -236,6 +243,7 @@ def _browsed(
     names: Sequence[str],
     labels: Doubles,
     lists: Sequence[_SystemLists],
+    shown: Sequence[NDArray[np.object_]],
 ) -> BrowsedQuery:
     """Return a query with the documents that are in any system's list."""
     highest = np.min([listed.ranks[rows] for listed in lists], axis=0)
@@ -257,6 +265,7 @@ def _browsed(
             ]
             for listed in lists
         ],
+        details=[[texts[row] for texts in shown if texts[row]] for row in kept] if shown else (),
     )
 
 
@@ -311,6 +320,7 @@ def browsable(systems: Mapping[str, Any], report: Report, data: RankingData | Ju
     if isinstance(data, Judgements):  # scores of judged documents
         data = _without_features(data.qid, data.document_ids, data.labels)
     named = {pair: row for row, pair in enumerate(judgements_of(data).pairs())} if runs else {}
+    kept |= {name: data.scores_by(column) for name, column in kept.items() if isinstance(column, str)}
     scored = {name: _scores(system, named) if name in runs else system for name, system in kept.items()}
     rows = np.flatnonzero(np.isin(data.qid.astype(np.str_), list(map(str, report.queries))))
     if len(rows) < len(data):

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 from rankwright.base.errors import InputError
 from rankwright.cards.data_sheet import DataSheet
 from rankwright.cards.feature_card import FeatureCard
-from rankwright.cards.learning_curves import LearningCurves
 from rankwright.cards.model_card import ModelCard
 from rankwright.cards.query_card import QueryCard, browsable
 from rankwright.data.readers.trec import Judgements
@@ -15,6 +14,7 @@ from rankwright.evaluation.compare import compare_report
 from rankwright.evaluation.report import Report
 from rankwright.models.scorer import scorer_of
 from rankwright.reports import page
+from rankwright.reports.blocks import Section
 
 if TYPE_CHECKING:
     import os
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from rankwright.evaluation.compare import SystemComparison
     from rankwright.reports.result import Result
     from rankwright.training.history import History
+
+MOST_FITS = 6  # whose learning curves are drawn
 
 
 def write_page(
@@ -57,10 +59,16 @@ def write_page(
     """
     page.require_packages()
     result = compared(report) if isinstance(report, Report) else report
-    results: list[Result] = [result, LearningCurves(histories)] if histories else [result]
+    results: list[Result | Section] = [result, learning_curves(histories or {})]
     if systems is not None and data is not None:
         results += _details(result, systems, data, n_jobs=n_jobs)
     page.write_page(results, path, title=title, reproduce=reproduce)
+
+
+def learning_curves(histories: Mapping[str, History]) -> Section:
+    """Return the metric by round of each fit, and the bound of its paper; of many fits, of the first ones."""
+    fits = list(histories.items())[:MOST_FITS]
+    return Section("Learning curves", [figure for name, history in fits for figure in history.curves(name)])
 
 
 def compared(report: Report) -> SystemComparison | Report:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from rankwright.base.wording import metric_value
 from rankwright.cards.data_sheet import DataSheet
 from rankwright.cards.feature_card import FeatureCard
-from rankwright.cards.learning_curves import LearningCurves
 from rankwright.cards.model_card import ModelCard
 from rankwright.cards.query_card import QueryCard
+from rankwright.cards.report_page import learning_curves
 from rankwright.crossval.best_feature import BEST_FEATURE, best_feature
 from rankwright.evaluation.evaluate import evaluate
 from rankwright.reports.blocks import Note, Section
@@ -25,10 +25,10 @@ if TYPE_CHECKING:
     from rankwright.evaluation.report import Report
     from rankwright.rankers.ranker import Ranker
 
+LESS = {"training": "less", "validation": "a little less"}
 WARNINGS = {
-    "training": "Measured on the training queries, from which both have learned: expect less on new queries.",
-    "validation": "Measured on the validation queries, which chose the number of rounds: expect a little less on "
-    "new queries.",
+    "training": "Both have learned from these queries, so expect less on new ones.",
+    "validation": "These queries have chosen the number of rounds, so expect a little less on new ones.",
 }
 
 
@@ -52,8 +52,8 @@ class TrainingReport(Result):
         """Both means."""
         metric, (name, baseline) = self.report.metrics[0], self.report.systems
         own, other = (metric_value(self.report.mean(system, metric)) for system in (name, baseline))
-        values = f"{name} has {own} {metric} on the {self.part} queries, the {baseline} {other}"
-        return f"{values}; measure it on other queries."
+        values = f"{name} has a mean {metric} of {own}, the {baseline} one of {other}"
+        return f"On the {self.part} queries, {values}; expect {LESS[self.part]} on new ones."
 
     def blocks(self) -> Iterator[Section]:
         """Yield the means, with a warning."""
@@ -88,9 +88,9 @@ def write_training_page(
     report = evaluate(systems, data, metrics=[metric], n_jobs=n_jobs)
     how = chosen or (f"round {history.best_round} is {history.reason}" if history.reason else "")
     first = TrainingReport(report, part)
-    results = [
+    results: list[Result | Section] = [
         first,
-        LearningCurves({name: history}),
+        learning_curves({name: history}),
         QueryCard.of(systems, report, data, n_jobs=n_jobs),
         FeatureCard.of(name, model, data, metric=metric, n_jobs=n_jobs),
         ModelCard(name, (model,), how),

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from rankwright.rankers.ranker import Ranker
+    from rankwright.reports.blocks import Section
     from rankwright.reports.result import Result
     from rankwright.tuning.tuning_result import Tuning
 
@@ -59,7 +60,7 @@ def _rankers(tuning: Tuning) -> dict[str, Ranker]:
     return {BEST: tuning.ranker, OWN: configured(tuning.ranker, chosen_parameters(tuning.ranker, own))}
 
 
-def _details(tuning: Tuning, on_fit: Callable[[], None]) -> list[Result]:
+def _details(tuning: Tuning, on_fit: Callable[[], None]) -> list[Result | Section]:
     """Return the cards of queries ranked out of fold, of the features, the model and the data."""
     ranker, data = tuning.ranker, tuning.data.data
     parts = find_protocol(OUT_OF_FOLD).plan(tuning.data, None).parts

@@ -21,7 +21,7 @@ from rankwright.cli.output.console import problem
 from rankwright.cli.verb_groups import VerbGroup
 
 EPILOG = """\
-**First steps**
+First steps:
 
     rankwright demo
     rankwright auto --data judged.txt --model model.rw
@@ -92,7 +92,6 @@ app = typer.Typer(
     epilog=EPILOG,
     subcommand_metavar="VERB ...",
     no_args_is_help=True,
-    rich_markup_mode="markdown",
     pretty_exceptions_enable=False,
 )
 
@@ -119,7 +118,8 @@ def main() -> None:
             warnings.showwarning = _show_warning  # type: ignore[assignment]  # it needs only the message
             code = get_command(app)(prog_name="rankwright", standalone_mode=False)
     except CommandMistake as mistake:
-        if type(mistake).__name__ == "NoArgsIsHelpError":  # which has printed the help
+        if type(mistake).__name__ == "NoArgsIsHelpError":
+            typer.echo(mistake.format_message())
             sys.exit(2)
         _fail(sentence_of(mistake))
     except typer.Abort:  # standard input ended where something was asked for

@@ -11,6 +11,25 @@ from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
 from rankwright.cli.options.option_groups import as_command
+from rankwright.cli.output.help_page import group_page, verb_page
+
+
+class Verb(TyperCommand):
+    """A verb with our help."""
+
+    def get_help(self, ctx: Any) -> str:
+        """Return the help: what it does, an example, the common options."""
+        return verb_page(self, ctx.command_path, everything=False)
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read the words of a command; parameters of a ranker may be among its options."""
+        options = [name for each in self.get_params(ctx) for name in (*each.opts, *each.secondary_opts)]
+        if "--set" in options and not all(word.startswith("-") for word in args):
+            from rankwright.cli.options.rankers import with_settings  # which such a verb has imported
+
+            args = with_settings(args, options)
+        rest: list[str] = super().parse_args(ctx, args)
+        return rest
 
 
 class VerbGroup(TyperGroup):
@@ -34,15 +53,22 @@ class VerbGroup(TyperGroup):
         verb = self.load(cmd_name)
         if isinstance(verb, typer.Typer) and verb.registered_callback is not None:
             verb = verb.registered_callback.callback
-        words = (verb.__doc__ or "").partition("\n")[0]
-        return TyperCommand(name=cmd_name, help=words, rich_help_panel=self._panel_of[cmd_name])
+        return TyperCommand(name=cmd_name, help=(verb.__doc__ or "").partition("\n")[0])
+
+    def get_help(self, ctx: Any) -> str:
+        """Return the help: the verbs by panel, and the options before a verb."""
+        verbs = {
+            panel: {name: self.get_command(ctx, name).help for name in names}
+            for panel, names in self.panels.items()
+        }
+        return group_page(self, ctx.command_path, verbs)
 
     def full_command(self, name: str) -> Any:
         """Return a verb with its options."""
         verb = self.load(name)
         if not isinstance(verb, typer.Typer):
-            alone = typer.Typer(add_completion=False, rich_markup_mode="markdown", pretty_exceptions_enable=False)
-            alone.command(name)(as_command(verb))
+            alone = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
+            alone.command(name, cls=Verb)(as_command(verb))
             verb = alone
         return get_command(verb)
 

@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rankwright.base.wording import counted, metric_value, seconds
+from rankwright.base.wording import counted, metric_value, plain, seconds
 from rankwright.evaluation.report import Report
 from rankwright.reports.blocks import Column, Figure, Kind, Note, Section, Table, Text
 from rankwright.reports.charts.bars import interval_chart
-from rankwright.reports.plain import plain
 from rankwright.reports.result import Result
 
 if TYPE_CHECKING:
@@ -120,7 +119,7 @@ class CrossValidation(Result):
         metric = self.metrics[0]
         error = self.standard_error(metric)
         doubt = "" if np.isnan(error) else f" (standard error {metric_value(error)})"
-        return f"{metric_value(self.mean(metric))} {metric}{doubt}"
+        return f"a mean {metric} of {metric_value(self.mean(metric))}{doubt}"
 
     @property
     def how_chosen(self) -> str:
@@ -136,7 +135,7 @@ class CrossValidation(Result):
         queries = counted(len(self.per_query(self.metrics[0])), "test query")
         folds = counted(len(self.folds) // self.repeats, "fold")
         times = "" if self.repeats == 1 else f", {self.repeats} times"
-        return f"{type(self.best).__name__} has {self.expected} on {queries} of {folds}{times}."
+        return f"{type(self.best).__name__} has {self.expected} on the {queries} of {folds}{times}."
 
     def blocks(self) -> Iterator[Section]:
         """Yield every fold with the means, and what was chosen."""
@@ -198,16 +197,19 @@ class CrossValidation(Result):
             ],
             "Means over the test queries of each fold, and the number of rounds.",
         )
+        averaged = {name: self.mean(name, averaged_ties=True) for name in self.metrics}
+        has_ties = any(metric_value(averaged[name]) != metric_value(self.mean(name)) for name in self.metrics)
+        titles = ("mean over folds", "standard error", *(("ties averaged",) if has_ties else ()))
         yield Table(
-            [Column("metric", Kind.TEXT), *map(Column, ("mean over folds", "standard error", "ties averaged"))],
+            [Column("metric", Kind.TEXT), *map(Column, titles)],
             [
-                [name, self.mean(name), self.standard_error(name), self.mean(name, averaged_ties=True)]
+                [name, self.mean(name), self.standard_error(name), averaged[name]][: 1 + len(titles)]
                 for name in self.metrics
             ],
-            "Means over folds; standard error: over test queries; ties averaged: over all orders of equal scores.",
+            "Means over folds; standard error: over test queries"
+            + ("; ties averaged: over all orders of equal scores." if has_ties else "."),
         )
-        took = seconds(self.seconds)
-        yield Note(f"{self.pooled().footnote()}; {self.how_chosen}; {took}.")
+        yield Note(f"{self.pooled().footnote()}; {self.how_chosen}; {seconds(self.seconds)}.")
 
     def _folds_chart(self, description: str) -> Chart:
         metric = self.metrics[0]

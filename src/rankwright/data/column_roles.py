@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, TypedDict
@@ -11,7 +10,7 @@ from rankwright.base.errors import InputError, parameter
 from rankwright.base.wording import brief_list, closest, counted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
 LABEL, QUERY, DOCUMENT = "label", "qid", "docid"  # the names that columns have by default
 SCORE = "score"  # in tables of scores
@@ -22,15 +21,6 @@ ALTERNATIVES = {
     QUERY: ("query_id", "queryid", "q_id", "query", "group_id", "group", "srch_id", "search_id", "session_id"),
 }
 
-# `id` and `ids` as a word of their own, as in doc_id, docId and DOC-ID, or with a usual word before it; and the
-# name that pandas gives to an index without one.
-ID_NAME = re.compile(
-    r"(.*[^a-z0-9])?ids?|(q|query|doc|document|item|product|user|session|page|url|u|gu|uu)ids?|(unnamed: [0-9]+)?",
-    re.IGNORECASE,
-)
-CAMEL_ID = re.compile(r".*[a-z0-9](Id|ID)s?")
-ID_REASON = "looks like an id"
-
 
 class ColumnOptions(TypedDict, total=False):
     """The options of all readers of tables, apart from `label`."""
@@ -40,6 +30,8 @@ class ColumnOptions(TypedDict, total=False):
     features: Sequence[str] | None
     drop: Sequence[str]
     categorical: Sequence[str]
+    dates: Sequence[str]
+    show: Sequence[str]
 
 
 @dataclass(frozen=True)
@@ -52,6 +44,8 @@ class Roles:
     features: Sequence[str] | str | None = None
     drop: Sequence[str] | str = ()
     categorical: Sequence[str] | str = ()
+    dates: Sequence[str] | str = ()
+    show: Sequence[str] | str = ()
 
     def document_column(self, names: Sequence[str]) -> str | None:
         """Return the column of document ids: by default `docid`, if there is one."""
@@ -70,12 +64,14 @@ class Columns:
         The columns of labels, query ids and document ids; None if there is none.
     features
         The columns that became features, in order.
-    categorical
-        Those of them that hold categories.
+    categorical, dates
+        Those of them that hold categories, and those that hold dates.
     not_used
         The other columns, and why each is not used.
     guessed
         Those of them that a rule left out: the caller did not mention them.
+    rounded
+        Features whose integers 32-bit floats cannot tell apart, and how many remain.
     """
 
     label: str | None
@@ -83,48 +79,57 @@ class Columns:
     docid: str | None
     features: tuple[str, ...]
     categorical: tuple[str, ...] = ()
+    dates: tuple[str, ...] = ()
     not_used: Mapping[str, str] = field(default_factory=dict)
     guessed: tuple[str, ...] = ()
+    rounded: Mapping[str, str] = field(default_factory=dict)
 
     def __str__(self) -> str:
         parts = [f"features: {counted(len(self.features), 'column')} ({brief_list(self.features)})"]
         if self.categorical:
             parts.append(f"categorical: {brief_list(self.categorical)}")
+        if self.dates:
+            parts.append(f"dates: {brief_list(self.dates)}")
         if self.not_used:
-            parts.append(f"not used: {brief_list(f'{name} ({why})' for name, why in self.not_used.items())}")
+            parts.append(f"not used: {_with_reasons(self.not_used)}")
+        if self.rounded:
+            parts.append(f"rounded: {_with_reasons(self.rounded)}")
         return "; ".join(parts)
 
-    def without(self, names: Iterable[str], why: str) -> Columns:
-        """Return these columns with some features left out by a rule."""
-        left_out = dict.fromkeys(names, why)
+    def without(self, why: Mapping[str, str]) -> Columns:
+        """Return these columns with some features left out by a rule, each for its reason."""
         return replace(
             self,
-            features=tuple(name for name in self.features if name not in left_out),
-            not_used={**self.not_used, **left_out},
-            guessed=(*self.guessed, *left_out),
+            features=tuple(name for name in self.features if name not in why),
+            not_used={**self.not_used, **why},
+            guessed=(*self.guessed, *why),
         )
 
     @property
     def warning(self) -> str | None:
-        """A sentence about the columns that a rule left out; None if there are none."""
-        if not self.guessed:
-            return None
-        names = brief_list(f"{name} ({self.not_used[name]})" for name in self.guessed)
-        return f"Columns that are not used: {names}. Name them in features, categorical or docid, or in drop."
+        """What to know of columns that a rule left out, and of features that were rounded; None if nothing."""
+        sentences = []
+        if self.guessed:
+            left_out = _with_reasons({name: self.not_used[name] for name in self.guessed})
+            hint = "Name them in features, categorical, dates or docid, or in drop."
+            sentences.append(f"Columns that are not used: {left_out}. {hint}")
+        if self.rounded:
+            sentences.append(f"Features that lose digits: {_with_reasons(self.rounded)}.")
+        return " ".join(sentences) or None
 
 
-def looks_like_id(name: str) -> bool:
-    """Return whether the name of a column says that it holds ids."""
-    return bool(ID_NAME.fullmatch(name) or CAMEL_ID.fullmatch(name))
+def _with_reasons(columns: Mapping[str, str]) -> str:
+    return brief_list(f"{name} ({why})" for name, why in columns.items())
 
 
 def matching(names: Sequence[str], wanted: Sequence[str] | str) -> list[str]:
     """Return the columns that are named or match a shell-style pattern, each once, in the order of `wanted`."""
     chosen: dict[str, None] = {}
+    known = set(names)
     for pattern in [wanted] if isinstance(wanted, str) else wanted:
         if not isinstance(pattern, str):
             raise InputError(f"Columns are named by strings, not {pattern!r:.60}.")
-        matched = [pattern] if pattern in names else [name for name in names if fnmatchcase(name, pattern)]
+        matched = [pattern] if pattern in known else [name for name in names if fnmatchcase(name, pattern)]
         if not matched:
             raise InputError(_no_match(pattern, names))
         chosen |= dict.fromkeys(matched)

@@ -19,11 +19,13 @@ from rankwright.base.arrays import (
 )
 from rankwright.base.errors import InputError
 from rankwright.base.resources import available_threads
+from rankwright.base.wording import counted
 from rankwright.data.categories import checked_categories
+from rankwright.data.column_roles import no_column
 from rankwright.data.groups import QueryGroups, checked_query_ids
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
@@ -69,6 +71,7 @@ class Documents:
     feature_names: tuple[str, ...] | None
     categories: tuple[Category, ...]
     columns: Columns | None
+    shown: Mapping[str, NDArray[np.object_]]
 
     def __init__(
         self,
@@ -91,6 +94,7 @@ class Documents:
         self._set("feature_names", None if names is None else checked_feature_names(names, n_features))
         self._set("categories", checked_categories(categories, self.feature_names) if categories else ())
         self._set("columns", None)  # what the columns of a table were used for
+        self._set("shown", {})  # columns of a table to show beside the documents, as text
 
     def _set(self, name: str, value: Any) -> None:
         object.__setattr__(self, name, value)
@@ -109,8 +113,8 @@ class Documents:
         return len(self.X)
 
     def __repr__(self) -> str:
-        sizes = f"{len(self):,} documents, {len(self.groups):,} queries, {self.n_features} features"
-        return f"{type(self).__name__}({sizes})"
+        counts = {"document": len(self), "query": len(self.groups), "feature": self.n_features}
+        return f"{type(self).__name__}({', '.join(counted(number, noun) for noun, number in counts.items())})"
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the fields alone, without anything computed from them."""
@@ -131,11 +135,33 @@ class Documents:
             feature_names=self.feature_names,
             categories=self.categories,
         )
-        return judged.with_columns(self.columns)
+        return judged.with_columns(self.columns, self.shown)
 
-    def with_columns(self, columns: Columns | None) -> Self:
-        """Return the same documents, which remember what the columns of their table were used for."""
-        return self._replaced(columns=columns)
+    def with_columns(
+        self, columns: Columns | None, shown: Mapping[str, Sequence[str | None] | NDArray[Any]]
+    ) -> Self:
+        """Return the same documents, which remember the use of their columns, and those to show as text."""
+        texts = {name: np.array(column, dtype=object) for name, column in shown.items()}
+        return self._replaced(columns=columns, shown=texts)
+
+    def scores_by(self, column: str) -> Doubles:
+        """Return scores that order documents by a column, ascending; with `-` before its name, descending.
+
+        The column is a feature or is shown. Documents without a value are last.
+        """
+        name = column.removeprefix("-")
+        if name in self.shown:
+            try:
+                values = np.array([np.nan if text is None else float(text) for text in self.shown[name]])
+            except ValueError as error:
+                raise InputError(f"Column {name!r} holds no numbers to order documents by: {error}.") from None
+        elif name in (self.feature_names or ()):
+            values = self.X[:, (self.feature_names or ()).index(name)].astype(np.float64)
+        else:
+            raise InputError(no_column(name, [*self.shown, *(self.feature_names or ())]))
+        scores = values if column.startswith("-") else -values
+        last = np.nextafter(np.nanmin(scores, initial=0.0), -np.inf)
+        return np.where(np.isnan(scores), last, scores)
 
     def with_features(self, X: Floats, names: tuple[str, ...] | None, categories: tuple[Category, ...]) -> Self:
         """Return the same documents with other features, which are not checked again."""
@@ -149,9 +175,20 @@ class Documents:
 
     @property
     def document_names(self) -> NDArray[np.object_]:
-        """The document ids; a document without one has the name of its row: row1, row2 and so on."""
+        """The document ids; a document without one is named by its position within its query: doc1, doc2 ..."""
+        positions = np.empty(len(self), dtype=np.int64)
+        positions[self.groups.rows] = np.arange(len(self)) - np.repeat(self.groups.offsets[:-1], self.groups.sizes)
         ids = [""] * len(self) if self.document_ids is None else self.document_ids.tolist()
-        return checked_document_ids([name or f"row{row}" for row, name in enumerate(ids, start=1)], len(self))
+        names = [name or f"doc{number}" for name, number in zip(ids, (positions + 1).tolist(), strict=True)]
+        return checked_document_ids(names, len(self))
+
+    def repeated_rows(self) -> list[tuple[int, int]]:
+        """Return the rows whose document occurred in their query before, each after the row of the first."""
+        first: dict[tuple[int, str], int] = {}
+        ids = [""] * len(self) if self.document_ids is None else self.document_ids.tolist()
+        pairs = enumerate(zip(self.groups.query_of_row.tolist(), ids, strict=True))
+        rows = ((first.setdefault(pair, row), row) for row, pair in pairs if pair[1])
+        return [(earlier, row) for earlier, row in rows if earlier != row]
 
     def _as_joined(self, joined: Any, _parts: Sequence[Documents]) -> Any:
         """Return documents joined from several parts, of which this is the first, as documents of its kind."""
@@ -161,7 +198,8 @@ class Documents:
         """Return the given rows, by number or mask, in the given order."""
         wanted = checked_rows(rows)
         arrays = {name: value for name, value in self.__getstate__().items() if isinstance(value, np.ndarray)}
-        return self._replaced(**{name: sealed(value[wanted]) for name, value in arrays.items()})
+        taken = {name: sealed(value[wanted]) for name, value in arrays.items()}
+        return self._replaced(**taken, shown={name: texts[wanted] for name, texts in self.shown.items()})
 
     def take_queries(self, queries: ArrayLike) -> Self:
         """Return the documents of the given queries (by number), rows in their old order."""

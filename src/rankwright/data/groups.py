@@ -10,7 +10,7 @@ import numpy as np
 
 from rankwright import _native
 from rankwright.base.arrays import checked_numbers, refuse_masked, sealed
-from rankwright.base.errors import InputError
+from rankwright.base.errors import InputError, require_type
 from rankwright.base.resources import resolve_threads
 
 if TYPE_CHECKING:
@@ -204,6 +204,7 @@ class Ranking:
         n_jobs: int | None = None,
     ) -> Ranking:
         """Rank the documents of every query by their scores."""
+        require_type(groups, QueryGroups, "groups must be QueryGroups, which QueryGroups.of makes of query ids")
         values = checked_scores(scores, groups.n_rows)
         second = None if tie_break is None else checked_scores(tie_break, groups.n_rows, "tie_break")
         threads = resolve_threads(n_jobs)

@@ -107,7 +107,7 @@ def concat(*parts: SomeDocuments, shared_queries: str = "refuse") -> SomeDocumen
     >>> monday = rw.RankingData([[0.1], [0.9]], [0, 1], ["hats", "hats"])
     >>> tuesday = rw.RankingData([[0.4], [0.2]], [1, 0], ["shoes", "hats"])
     >>> rw.concat(monday, tuesday, shared_queries="merge")
-    RankingData(4 documents, 2 queries, 1 features)
+    RankingData(4 documents, 2 queries, 1 feature)
     """
     _check_parts(parts, shared_queries)
     named = next((part for part in parts if part.feature_names is not None), parts[0])
@@ -124,7 +124,9 @@ def concat(*parts: SomeDocuments, shared_queries: str = "refuse") -> SomeDocumen
         joined: SomeDocuments = parts[0]._as_joined(RankingData(X, y, qid, **documents), parts)
     else:
         joined = parts[0]._as_joined(Documents(X, qid, **documents), parts)
-    return joined
+    shared = [name for name in parts[0].shown if all(name in part.shown for part in parts)]
+    shown = {name: np.concatenate([part.shown[name] for part in parts]) for name in shared}
+    return joined.with_columns(None, shown)
 
 
 def generator(random_state: Any) -> np.random.Generator:

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import warnings
 from contextlib import contextmanager
+from dataclasses import replace
+from datetime import UTC, datetime
+from functools import partial
+from math import nan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
@@ -11,26 +15,28 @@ import numpy as np
 
 from rankwright.base.arrays import sealed
 from rankwright.base.errors import InputError, parameter
+from rankwright.base.wording import brief_list
 from rankwright.data.categories import Category
-from rankwright.data.column_roles import ID_REASON, LABEL, Columns, Roles, looks_like_id, matching, no_column
+from rankwright.data.column_roles import LABEL, Columns, Roles, matching, no_column
 from rankwright.data.dataset import Documents
+from rankwright.data.id_columns import LOOKS_LIKE_ID, id_reason, looks_like_id, rounding
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from os import PathLike
 
     from numpy.typing import NDArray
 
     from rankwright.base.arrays import Floats
 
-NUMBERS = "numbers"  # what the column of a feature holds
-LEAST_NUMBERED_ROWS = 20  # in a shorter table, consecutive integers may be a coincidence
+NUMBERS, DATES = "numbers", "dates"  # what a column may hold
+SECONDS_PER_DAY = 86_400
 
 D = TypeVar("D", bound=Documents)
 
 
 class ColumnsWarning(UserWarning):
-    """Some columns of a table were left out by a rule; the message names them."""
+    """Some columns of a table were left out by a rule, or lost digits; the message names them."""
 
 
 class TableColumn(Protocol):
@@ -71,26 +77,43 @@ def documents_of(columns: Iterable[TableColumn], roles: Roles) -> Documents:
         raise InputError("The table has no rows.")
     ids = None if use.docid is None else _column(table, use.docid).ids()
     categories = {name: Category.of(name, table[name].texts()) for name in use.categorical}
-    X, names = _matrix([table[name] for name in use.features], categories, len(queries))
-    if roles.features is None:
-        X, names, use = _without_row_numbers(X, names, use)
+    chosen = roles.features is not None
+    judge = rounding if chosen else partial(id_reason, documents=ids)
+    columns = [table[name] for name in use.features]
+    X, names, reasons = _matrix(columns, categories, set(use.dates), len(queries), judge)
+    if chosen:
+        use = replace(use, rounded=reasons)
+    elif reasons:
+        use = use.without(reasons)
+        _require_features(use.features, (), set())
+        X = sealed(X[:, [name not in reasons for name in names]])
+        names = tuple(name for name in names if name not in reasons)
     named = Documents(X, queries, document_ids=ids, feature_names=names, categories=tuple(categories.values()))
     documents = named if labels is None else named.with_labels(labels)
-    return documents.with_columns(use)
+    shown = {name: table[name].texts() for name in matching(list(table), roles.show)}
+    unexpected = tuple(name for name in use.guessed if name not in shown)
+    return documents.with_columns(replace(use, guessed=unexpected), shown)
 
 
 def warned(documents: D) -> D:
-    """Return the documents; warn if a rule left out columns that the caller did not mention."""
+    """Return the documents; warn of columns left out by a rule, of features that lost digits, of repeated rows."""
     sentence = None if documents.columns is None else documents.columns.warning
     if sentence is not None:
         warnings.warn(sentence, ColumnsWarning, stacklevel=3)
+    if repeated := documents.repeated_rows():
+        ids = documents.document_names
+        rows = brief_list(f"{first} and {row} ({ids[row]})" for first, row in repeated)
+        warnings.warn(
+            f"The same document of the same query in rows {rows}, counted from 0: rank and runs refuse them.",
+            stacklevel=3,
+        )
     return documents
 
 
 @contextmanager
-def naming(path: str | PathLike[str]) -> Iterator[None]:
-    """Add the path of the file to error messages that lack it; refuse a path that is not a file."""
-    if not Path(path).is_file():
+def naming(path: str | PathLike[str], *, several: bool = False) -> Iterator[None]:
+    """Add the path to error messages that lack it; unless it may mean several files, refuse what is not a file."""
+    if not several and not Path(path).is_file():
         exists = Path(path).exists()
         raise InputError(f"{path} is a folder, not a table." if exists else f"There is no file {path}.")
     try:
@@ -141,34 +164,40 @@ def _assigned(table: dict[str, TableColumn], roles: Roles) -> Columns:
     if roles.label in ids:
         raise InputError(f"Column {roles.label!r} cannot hold both the label and an id.")
     taken = {*ids, roles.label or LABEL}  # without labels, a column `label` is no feature by default
-    dropped = set(matching(names, roles.drop))
+    dropped, shown = set(matching(names, roles.drop)), set(matching(names, roles.show))
     categorical = [name for name in matching(names, roles.categorical) if name not in dropped]
+    dates = [name for name in matching(names, roles.dates) if name not in dropped]
     guessed: dict[str, str] = {}
     if roles.features is None:
-        candidates = [name for name in names if name not in taken | dropped]
-        guessed = {name: why for name in candidates if name not in categorical and (why := _why_not(table[name]))}
+        candidates = [name for name in names if name not in taken and name not in dropped]
+        mentioned = {*categorical, *dates}
+        guessed = {name: why for name in candidates if name not in mentioned and (why := _why_not(table[name]))}
         features = [name for name in candidates if name not in guessed]
     else:
         asked = [name for name in matching(names, roles.features) if name not in dropped]
         exact = {roles.features} if isinstance(roles.features, str) else set(roles.features)
         features = [name for name in asked if name in exact or name not in taken]
-        features += [name for name in categorical if name not in features]
-    _require_features(features, categorical, {*ids, roles.label})
-    reasons = {name: "dropped" if name in dropped else "not needed" for name in names if name not in taken}
-    not_used = {name: guessed.get(name, why) for name, why in reasons.items() if name not in features}
-    chosen = tuple(name for name in features if name in categorical)
-    return Columns(roles.label, roles.qid, docid, tuple(features), chosen, not_used, tuple(guessed))
+        features = list(dict.fromkeys([*features, *categorical, *dates]))
+    _require_features(features, (*categorical, *dates), {*ids, roles.label})
+    if both := set(categorical).intersection(dates):
+        raise InputError(f"Column {min(both)!r} cannot hold both categories and dates.")
+    reasons = dict.fromkeys(names, "not needed") | guessed
+    reasons |= dict.fromkeys(dropped, "dropped") | dict.fromkeys(shown, "shown")
+    used, encoded = {*taken, *features}, set(categorical)
+    not_used = {name: why for name, why in reasons.items() if name not in used}
+    chosen = tuple(name for name in features if name in encoded)
+    return Columns(roles.label, roles.qid, docid, tuple(features), chosen, tuple(dates), not_used, tuple(guessed))
 
 
 def _why_not(column: TableColumn) -> str | None:
     """Return why a column that nobody mentioned is no feature; None if it is one."""
     if column.holds != NUMBERS:
         return column.holds
-    return ID_REASON if looks_like_id(column.name) else None
+    return LOOKS_LIKE_ID if looks_like_id(column.name) else None
 
 
-def _require_features(features: Sequence[str], categorical: Sequence[str], taken: set[str | None]) -> None:
-    for name in (*features, *categorical):
+def _require_features(features: Sequence[str], others: Sequence[str], taken: set[str | None]) -> None:
+    for name in (*features, *others):
         if name in taken:
             raise InputError(f"Column {name!r} holds the label or an id; it cannot be a feature too.")
     if not features:
@@ -176,15 +205,20 @@ def _require_features(features: Sequence[str], categorical: Sequence[str], taken
 
 
 def _matrix(
-    columns: Sequence[TableColumn], categories: dict[str, Category], n_rows: int
-) -> tuple[Floats, tuple[str, ...]]:
-    """Return the features of the columns, and their names."""
+    columns: Sequence[TableColumn],
+    categories: dict[str, Category],
+    dates: set[str],
+    n_rows: int,
+    judge: Callable[[NDArray[Any]], str | None],
+) -> tuple[Floats, tuple[str, ...], dict[str, str]]:
+    """Return the features of the columns, their names, and what `judge` says against columns of numbers."""
     names = [
         name
         for column in columns
         for name in (categories[column.name].columns if column.name in categories else [column.name])
     ]
     X = np.empty((n_rows, len(names)), dtype=np.float32)
+    reasons: dict[str, str] = {}
     start = 0
     with np.errstate(over="ignore"):  # Documents refuses numbers that float32 cannot hold
         for column in columns:
@@ -192,32 +226,38 @@ def _matrix(
                 category = categories[column.name]
                 width = len(category.columns)
                 X[:, start : start + width] = category.encoded(category.codes(column.texts()))
+            elif column.name in dates:
+                width = 1
+                X[:, start] = _days(column)
             else:
                 width = 1
-                X[:, start] = column.numbers()
+                X[:, start] = values = column.numbers()
+                if why := judge(values):
+                    reasons[column.name] = why
             start += width
-    return sealed(X), tuple(names)
+    return sealed(X), tuple(names), reasons
 
 
-def _without_row_numbers(
-    X: Floats, names: tuple[str, ...], use: Columns
-) -> tuple[Floats, tuple[str, ...], Columns]:
-    """Leave out columns that number the rows: consecutive integers, each once, as an index or a serial id has."""
-    if len(X) < LEAST_NUMBERED_ROWS:
-        return X, names, use
-    span = X.max(axis=0) - X.min(axis=0)  # NaN where a value is missing
-    numbering = {
-        names[column]: column
-        for column in np.flatnonzero(span == len(X) - 1)
-        if names[column] not in use.categorical and _numbers_rows(X[:, column])
-    }
-    if not numbering:
-        return X, names, use
-    use = use.without(numbering, ID_REASON)
-    _require_features(use.features, (), set())
-    X = sealed(np.delete(X, list(numbering.values()), axis=1))
-    return X, tuple(name for name in names if name not in numbering), use
+def _days(column: TableColumn) -> list[float]:
+    """Return dates and times, in a type of their library or as text, as numbers of days since 1970."""
+    texts = column.texts()
+    days = {text: nan if text is None else _days_since_1970(text, column.name) for text in dict.fromkeys(texts)}
+    return [days[text] for text in texts]
 
 
-def _numbers_rows(values: Floats) -> bool:
-    return bool((np.rint(values) == values).all()) and len(np.unique(values)) == len(values)
+def is_date(text: str) -> bool:
+    """Return whether a text is a date or a time as ISO 8601 writes it."""
+    try:
+        datetime.fromisoformat(text.strip())
+    except ValueError:
+        return False
+    return True
+
+
+def _days_since_1970(text: str, column: str) -> float:
+    if not is_date(text):
+        raise InputError(
+            f"{text[:60]!r} in column {column!r} is not a date such as 2026-03-31 or 2026-03-31 12:30:00."
+        )
+    moment = datetime.fromisoformat(text.strip())
+    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp() / SECONDS_PER_DAY

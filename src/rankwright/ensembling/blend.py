@@ -16,7 +16,7 @@ from rankwright.data.dataset import Documents, RankingData
 from rankwright.data.groups import checked_scores
 from rankwright.ensembling.line_search import LineSearch, refined_in_turn
 from rankwright.ensembling.metric_curve import SAME, MetricCurve, odds_weights
-from rankwright.ensembling.weights import weighted_sum
+from rankwright.ensembling.mixtures import weighted_sum
 from rankwright.metrics.catalogue import MetricLike, as_metric
 from rankwright.metrics.gain import NDCG
 from rankwright.models.combination import Combination

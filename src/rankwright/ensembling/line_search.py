@@ -9,7 +9,7 @@ import numpy as np
 
 from rankwright.base.errors import InputError
 from rankwright.ensembling.metric_curve import SAME, MetricCurve, alphas_within, odds_within
-from rankwright.ensembling.weights import weighted_sum
+from rankwright.ensembling.mixtures import weighted_sum
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

@@ -17,9 +17,8 @@ import numpy as np
 
 from rankwright.base.errors import InputError
 from rankwright.base.resources import one_thread_for_libraries, resolve_threads
-from rankwright.ensembling.time_limit import NoTimeError, TimeLimit
 from rankwright.models.scorer import checked_scorers
-from rankwright.training.concurrent_fits import fits_at_once, result_of
+from rankwright.training.concurrent_fits import NoTimeError, TimeLimit, fits_at_once, result_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 import numpy as np
 
 from rankwright.base.errors import InputError
-from rankwright.base.wording import counted, nearest
+from rankwright.base.wording import counted, nearest, plain
 from rankwright.evaluation.compared import (
     Compared,
     SliceComparison,
@@ -23,9 +23,8 @@ from rankwright.evaluation.evaluate import evaluate, judged_documents
 from rankwright.evaluation.slices import FEWEST_QUERIES, divided, query_columns
 from rankwright.metrics.catalogue import as_metric
 from rankwright.reports.blocks import Note, Section
-from rankwright.reports.plain import plain
 from rankwright.reports.result import Result
-from rankwright.statistics.bootstrap import checked_level, mean_intervals
+from rankwright.statistics.intervals import checked_level, mean_intervals
 from rankwright.statistics.paired_tests import TESTS, compare_pairs, corrected_together
 
 if TYPE_CHECKING:
@@ -68,7 +67,7 @@ class SystemComparison(Result):
     >>> judged = rw.synthetic.gaussian_queries(20, spread=(0.2, 1.3))
     >>> compared = rw.compare({"new": judged.X[:, 0], "old": judged.X[:, 1]}, judged, metrics="map")
     >>> compared.summary
-    'new beats old by 0.1310 map, p < 0.001; 0 queries are worse.'
+    'new beats old by 0.1310 map (p < 0.001).'
     >>> pair = compared.pair("new", "old")
     >>> pair.better, pair.equal, pair.worse, pair.corrected["t"] < 0.001
     (20, 0, 0, True)
@@ -169,13 +168,13 @@ class SystemComparison(Result):
         parts = {part.name: part.compared for part in slicing.slices}
         described = f"Mean {metric} of {', '.join(systems)} on {counted(len(parts), 'slice')} of the queries"
         return grouped_bar_chart(
-            {part: {system: compared.mean(system) for system in systems} for part, compared in parts.items()},
+            {
+                part: {system: (compared.mean(system), *compared.interval(system)) for system in systems}
+                for part, compared in parts.items()
+            },
             metric,
             description=f"{described}, by {slicing.meaning}.",
             x_label=slicing.meaning,
-            intervals={
-                part: {system: compared.interval(system) for system in systems} for part, compared in parts.items()
-            },
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -220,7 +219,7 @@ class SystemComparison(Result):
 
 
 def compare(
-    systems: Mapping[str, Predicts | ArrayLike | Run] | Sequence[Run],
+    systems: Mapping[str, Predicts | ArrayLike | Run | str] | Sequence[Run],
     data: RankingData | Judgements | tuple[Any, Any, Any],
     *,
     metrics: MetricLike | Sequence[MetricLike] = ("ndcg@10", "map"),
@@ -255,7 +254,7 @@ def compare(
     >>> first, second = judged.X.T
     >>> systems = {"old": second, "sum": first + second, "first": first}
     >>> rw.compare(systems, judged, metrics="map", baseline="old")
-    <SystemComparison: first beats old by 0.1310 map, p < 0.001 (Holm); ...>
+    <SystemComparison: first beats the baseline (old) by 0.1310 map (p < 0.001), ...>
     """
     _refuse_values(data)
     judged = judged_documents(data)

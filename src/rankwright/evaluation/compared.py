@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from rankwright.base.wording import capitalised, counted, metric_value, percent, said_p_value, shown_p_value
 from rankwright.evaluation.slices import DIFFICULTY, FEWEST_QUERIES, MEANINGS
-from rankwright.reports.blocks import Cell, Column, Figure, Interval, Kind, Note, Section, Table, Text
+from rankwright.reports.blocks import Cell, Column, Figure, Figures, Interval, Kind, Note, Section, Table, Text
 from rankwright.statistics.paired_tests import RANDOMISATION, SIGN, TESTS, WILCOXON, T
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from rankwright.evaluation.report import Report
     from rankwright.reports.blocks import Block
     from rankwright.reports.charts.chart import Chart
-    from rankwright.statistics.paired_tests import PairComparison, PairedTests
+    from rankwright.statistics.paired_tests import Comparison, PairComparison, PairedTests
 
 
 MOST_PAIRS = 45  # listed in a table: all pairs of ten systems
@@ -89,37 +90,40 @@ class Compared:
     @property
     def summary(self) -> str:
         """The main result in a sentence: the best system against the next, or against the baseline."""
-        pair = self.leading_pair()
+        pair, metric = self.leading_pair(), self.metric
+        system = f"The baseline ({pair.system})" if pair.system == self.baseline else pair.system
+        other = f"the baseline ({pair.other})" if pair.other == self.baseline else pair.other
         if self.n_queries == 1:
-            values = " and ".join(f"{name} {metric_value(self.mean(name))}" for name in (pair.system, pair.other))
-            return f"There is only one query, so no test is possible; {self.metric}: {values}."
-        others = self._significant_others()
+            first, second = (metric_value(self.mean(name)) for name in (pair.system, pair.other))
+            return f"On the only query, the {metric} of {pair.system} is {first}, that of {pair.other} {second}."
         if pair.equal == self.n_queries:
-            return f"{pair.system} and {pair.other} have the same {self.metric} on every query{others}."
-        if pair.difference == 0:
-            counts = f"{counted(pair.better, 'query')} better, {pair.worse:,} worse"
-            return f"{pair.system} and {pair.other} have the same mean {self.metric} ({counts}){others}."
-        chance = said_p_value(pair.corrected[RANDOMISATION]) + (" (Holm)" if len(self.pairs) > 1 else "")
-        amount = f"by {_amount(pair.difference)} {self.metric}"
-        if self.is_significant(pair):
-            finding = f"{pair.system} beats {pair.other} {amount}, {chance}"
+            finding = f"{system} and {other} have the same {metric} on every query"
+        elif pair.difference == 0:
+            counts = f"the first is better on {counted(pair.better, 'query')}, the second on {pair.worse:,}"
+            finding = f"{system} and {other} have the same mean {metric}: {counts}"
         else:
-            finding = f"{pair.system} is ahead of {pair.other} {amount}, which may be chance, {chance}"
-        worse = f"{counted(pair.worse, 'query')} {'is' if pair.worse == 1 else 'are'} worse"
-        return f"{finding}; {worse}{others}."
+            amount, chance = f"{_amount(pair.difference)} {metric}", said_p_value(pair.corrected[RANDOMISATION])
+            sure = f"{system} beats {other} by {amount} ({chance})"
+            unsure = f"{system} is ahead of {other} by {amount}, which may be chance ({chance})"
+            finding = sure if self.is_significant(pair) else unsure
+        return f"{finding}{self._other_systems(pair)}."
 
-    def _significant_others(self) -> str:
-        """Return how many of three or more systems differ significantly from the reference."""
-        if len(self.systems) == 2:
-            return ""
-        against, reference = self.against_reference(), self.reference
-        certain = [pair for pair in against if self.is_significant(pair)]
-        ahead, behind = (sum(sign * pair.difference > 0 for pair in certain) for sign in (1, -1))
-        if self.baseline is None:
-            return f"; {reference} beats {behind:,} of {len(against):,} systems significantly" if behind else ""
-        if not certain:
-            return f"; no other system differs significantly from {reference}"
-        return f"; of {len(against):,} systems, {ahead:,} significantly ahead of {reference}, {behind:,} behind it"
+    def _other_systems(self, pair: PairComparison) -> str:
+        """Return the end of the summary: which other systems differ significantly from the reference."""
+        leading = {pair.system, pair.other}
+        rest = [each for each in self.against_reference() if {each.system, each.other} != leading]
+        certain = [each.difference for each in rest if self.is_significant(each)]
+        n_ahead = sum(each > 0 for each in certain)
+        ahead, behind = _some(n_ahead, len(rest)), _some(len(certain) - n_ahead, len(rest))
+        is_sure = self.is_significant(pair)
+        if not rest or self.reference == pair.system:
+            return behind and (f" and also {behind}" if is_sure else f", but beats {behind}")
+        beaten = behind and f", while the baseline beats {behind}"
+        if is_sure:
+            verb = "does" if n_ahead == 1 else "do"
+            return (f", as {verb} {ahead}" if ahead else ", and no other system does") + beaten
+        nothing = ", and no other system differs from it significantly"
+        return (ahead and f", but it is beaten by {ahead}") + beaten or nothing
 
     def chart(self) -> Chart:
         """Return the means of all systems with their intervals, best first."""
@@ -138,6 +142,13 @@ class Compared:
         label = f"difference in {self.metric} from {self.reference}"
         description = f"{capitalised(label)}, with its {percent(self.level)} interval: {described(rows)}."
         return interval_chart(rows, label, description=description, mark=0.0)
+
+
+def _some(count: int, total: int) -> str:
+    """Return how many of the other systems are meant, as in "2 of the 3 other systems"; nothing for none."""
+    if count < total:
+        return f"{count:,} of the {total:,} other systems" if count else ""
+    return {0: "", 1: "the other system", 2: "both other systems"}.get(total, f"all {total:,} other systems")
 
 
 def _amount(difference: float) -> str:
@@ -178,7 +189,7 @@ class Slicing:
         return MEANINGS.get(self.by, self.by)
 
 
-MOST_CHARTS = 6  # of differences query by query
+MOST_CHARTS = 12  # of differences query by query, of which a page shows one at a time
 MOST_CROSSED = 12  # systems of a table with a row and a column per system
 MOST_MEANS = 9  # systems of a table with a column per system and a row per slice
 CLEAR, UNCLEAR = 0.6, 0.12  # tints of significant differences and of others
@@ -221,18 +232,23 @@ def pair_blocks(compared: Compared) -> list[Block]:
     """Return the differences of pairs by one metric with all tests, and how many pairs are not listed."""
     pairs = compared.listed_pairs()
     columns = [
-        Column("pair", Kind.TEXT),
+        Column("pair" if compared.baseline is None else "system", Kind.TEXT),
         *_size_columns(f"difference in {compared.metric}"),
         Column("effect size", Kind.EFFECT),
         Column("detectable"),
         Column("queries needed", Kind.COUNT),
     ]
-    rows = [(_name(pair), *_size(pair), pair.effect_size, pair.detectable, pair.queries_needed) for pair in pairs]
+    names = [pair.system if compared.baseline else Cell(pair.system, f"against {pair.other}") for pair in pairs]
+    sizes = [(*_size(pair), pair.effect_size, pair.detectable, pair.queries_needed) for pair in pairs]
+    rows = [(name, *size) for name, size in zip(names, sizes, strict=True)]
     interval = f"with the {percent(compared.level)} interval of each alone"
-    caption = f"Differences in {compared.metric}, {interval}. Better, equal, worse: numbers of queries."
+    of_baseline = f" from {compared.baseline}" if compared.baseline else ""
+    caption = (
+        f"Differences{of_baseline} in {compared.metric}, {interval}. Better, equal, worse: numbers of queries."
+    )
     hidden = len(compared.pairs) - len(pairs)
     more = [Note(f"{counted(hidden, 'more pair')} not listed; these have the best system.")] if hidden else []
-    tests = [_tests_table(compared.metric, pairs)] if compared.n_queries > 1 else []
+    tests = [_tests_table(compared.metric, names, pairs)] if compared.n_queries > 1 else []
     return [Table(columns, rows, caption), *tests, *more]
 
 
@@ -246,26 +262,21 @@ def _size(pair: PairComparison) -> tuple[Any, ...]:
     return (interval, pair.corrected[RANDOMISATION], pair.better, pair.equal, pair.worse)
 
 
-def _name(pair: PairComparison) -> Cell:
-    return Cell(pair.system, f"against {pair.other}")
-
-
 def _meaning_of_sizes(level: float) -> str:
     return (
-        "p: paired randomisation test, corrected for the number of pairs (Holm). Effect size: Cohen's d, the mean "
-        "of the queries' differences divided by their standard deviation. Detectable: the difference that so many "
-        f"queries show at p < {1 - level:.2g}, corrected for the number of pairs, with probability 0.8. Queries "
-        "needed: how many would show the observed difference."
+        "p: paired randomisation test, corrected for the number of pairs (Holm). Effect size: mean difference "
+        "divided by the standard deviation (Cohen's d). Detectable: the difference that so many queries show with "
+        f"probability 0.8 at p < {1 - level:.2g}, corrected. Queries needed: as many show the observed one."
     )
 
 
-def _tests_table(metric: str, pairs: Sequence[PairComparison]) -> Table:
+def _tests_table(metric: str, names: Sequence[str | Cell], pairs: Sequence[PairComparison]) -> Table:
     """Return the corrected p-values of all tests."""
     columns = [
         Column(f"{metric}: p (Holm)", Kind.TEXT),
         *(Column(NAMES_OF_TESTS[test], Kind.P_VALUE) for test in TESTS),
     ]
-    rows = [(_name(pair), *(pair.corrected[test] for test in TESTS)) for pair in pairs]
+    rows = [(name, *(pair.corrected[test] for test in TESTS)) for name, pair in zip(names, pairs, strict=True)]
     caption = f"p-values of four paired tests by {metric}, each corrected by Holm's method."
     return Table(columns, rows, caption, folded=f"Other tests by {metric}: t, Wilcoxon, sign", unfolded=True)
 
@@ -330,23 +341,31 @@ def _slicing_tables(compared: Compared, slicing: Slicing) -> tuple[Table, Table]
         [(part.name, *_size(part.compared.pairs.pair(leading.system, leading.other))) for part in slices],
         f"Difference in {metric} by {slicing.meaning}, with {percent(compared.level)} intervals.",
     )
-    return means, differences
+    return means, differences.without_empty_columns()
 
 
 def queries_section(compared: Compared, report: Report) -> Section:
     """Return the differences query by query: of the best system from each other, or of each from the baseline."""
-    pairs = compared.against_reference()
+    pairs = [pair for pair in compared.against_reference() if pair.better or pair.worse]
     if compared.baseline is None:
         pairs = [pair.turned() for pair in pairs]
-    more = f" {MOST_CHARTS} of {len(pairs):,} comparisons are drawn." if len(pairs) > MOST_CHARTS else ""
-    figures = [_difference_figure(compared, report, pair, more) for pair in pairs[:MOST_CHARTS]]
-    return Section("Query by query", figures)
+    drawn = pairs[:MOST_CHARTS]
+    figures = [
+        Figure(
+            partial(report.difference_chart, pair.system, pair.other, compared.metric),
+            better_and_worse(pair, pair.system, pair.other),
+            compares=(pair.system, pair.other),
+        )
+        for pair in drawn
+    ]
+    if len(figures) < 2:
+        return Section("Query by query", figures)
+    more = f"{MOST_CHARTS} of {len(pairs):,} comparisons are drawn." if len(pairs) > len(drawn) else ""
+    choices = [f"{pair.system} against {pair.other}" for pair in drawn]
+    return Section("Query by query", [Figures(figures, more, choices)])
 
 
-def _difference_figure(compared: Compared, report: Report, pair: PairComparison, more: str) -> Figure:
-    counts = f"better on {counted(pair.better, 'query')} and worse on {pair.worse:,} than {pair.other}"
-    return Figure(
-        lambda: report.difference_chart(pair.system, pair.other, compared.metric),
-        f"{pair.system} is {counts}. Click a bar to open its query.{more}",
-        compares=(pair.system, pair.other),
-    )
+def better_and_worse(pair: Comparison, system: str, other: str) -> str:
+    """Return on how many queries a system is better and worse than another, in a sentence."""
+    better = f"better than {other} on {counted(pair.better, 'query')}"
+    return f"{system} is {better} and worse on {pair.worse:,}."

@@ -6,10 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from rankwright.base.errors import InputError
-from rankwright.base.wording import metric_value
+from rankwright.base.wording import enumerated, metric_value, plain
 from rankwright.metrics.catalogue import as_metric
 from rankwright.reports.blocks import Column, Figure, Interval, Kind, Note, Section, Table
-from rankwright.reports.plain import plain
 from rankwright.reports.result import Result
 
 if TYPE_CHECKING:
@@ -65,10 +64,10 @@ class CutoffCurves(Result):
         """The range of each curve, in one sentence."""
         first, last = self.cutoffs[0], self.cutoffs[-1]
         ends = (
-            f"{system} {metric_value(curve[0].value)} to {metric_value(curve[-1].value)}"
+            f"{metric_value(curve[0].value)} to {metric_value(curve[-1].value)} for {system}"
             for system, curve in self.curves.items()
         )
-        return f"Mean {self.metric} by cut-off, from {first} to {last}: {', '.join(ends)}."
+        return f"From cut-off {first} to {last}, the mean {self.metric} goes from {enumerated(ends)}."
 
     def blocks(self) -> Iterator[Section]:
         """Yield one row per system, one column per cut-off."""

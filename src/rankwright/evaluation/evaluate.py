@@ -20,6 +20,7 @@ from rankwright.data.query_filters import QueryFilter, any_of, relevant_document
 from rankwright.data.readers.trec import Judgements, Run
 from rankwright.evaluation.report import Report
 from rankwright.metrics.catalogue import Convention, as_metrics, find_convention
+from rankwright.metrics.pairwise import PairAccuracy
 from rankwright.models.other_libraries import scores_by
 from rankwright.models.scorer import name_of, scorer_of
 
@@ -189,7 +190,7 @@ class Predicts(Protocol):
 
 
 def evaluate(
-    systems: Mapping[str, Predicts | ArrayLike | Run] | Sequence[Run] | Predicts | ArrayLike | Run,
+    systems: Mapping[str, Predicts | ArrayLike | Run | str] | Sequence[Run] | Predicts | ArrayLike | Run,
     data: RankingData | Judgements | tuple[Any, Any, Any],
     *,
     metrics: MetricLike | Sequence[MetricLike] = ("ndcg@10", "map"),
@@ -205,7 +206,9 @@ def evaluate(
     ----------
     systems
         Fitted rankers, scorers, other libraries' fitted models with `predict`, arrays with one score per document,
-        or runs (`read_run`): several by name, or a single one. Runs may be a list, named by their tags.
+        or runs (`read_run`): several by name, or a single one. Runs may be a list, named by their tags. The name
+        of a column, a feature or one of `data.shown`, is the order by it: `position` ascending, `-sales`
+        descending.
     data
         The judged documents: RankingData, (X, y, qid), or for runs the judgements alone (`read_judgements`).
     metrics
@@ -227,11 +230,11 @@ def evaluate(
     --------
     >>> judged = rw.synthetic.gaussian_queries(20, spread=(0.2, 1.3))
     >>> print(rw.evaluate({"first": judged.X[:, 0], "second": judged.X[:, 1]}, judged))
-    first has 0.9993 ndcg@10 on 20 queries.
+    first has the highest mean ndcg@10 over 20 queries, 0.9993.
     system  ndcg@10     map
     first    0.9993  0.9975
     second   0.9025  0.8666
-    20 queries, 0 of them empty; convention standard.
+    20 queries.
     """
     judged = judged_documents(data)
     named = named_systems(systems)
@@ -368,8 +371,22 @@ def _convention(
     return find_convention(given) if isinstance(given, str) else given
 
 
+def order_by(column: str, data: RankingData) -> Doubles:
+    """Return scores that order documents by a column; warn if the reverse order is better."""
+    scores = data.scores_by(column)
+    if PairAccuracy()(data.y, scores, data.qid) < 0.5:
+        other = column[1:] if column.startswith("-") else f"-{column}"
+        sentence = f"The order by {column!r} ranks most pairs of documents wrongly; its reverse is {other!r}."
+        warnings.warn(sentence, stacklevel=2)
+    return scores
+
+
 def scores_of(name: str, system: Any, data: RankingData | Judgements, n_jobs: int | None) -> ArrayLike:
     """Return the scores that a system, named `name` in messages, gives the documents."""
+    if isinstance(system, str):
+        if isinstance(data, Judgements):
+            raise InputError(f"There is no column {system!r}: judgements have no columns; give RankingData.")
+        return order_by(system, data)
     if not hasattr(system, "predict"):
         try:
             return checked_scores(system, len(data))

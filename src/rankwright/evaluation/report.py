@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankwright.base.errors import InputError
-from rankwright.base.wording import counted, metric_value
+from rankwright.base.wording import counted, metric_value, plain
 from rankwright.data.query_filters import reasons_in_words
 from rankwright.metrics.base import mean_over_queries
 from rankwright.metrics.catalogue import as_metric
 from rankwright.reports.blocks import Cell, Column, Figure, Kind, Note, Section, Table
-from rankwright.reports.plain import plain
 from rankwright.reports.result import Result
 
 if TYPE_CHECKING:
@@ -43,7 +42,7 @@ class Report(Result):
     >>> judged = rw.synthetic.gaussian_queries(20, spread=(0.2, 1.3))
     >>> report = rw.evaluate({"new": judged.X[:, 0], "old": judged.X[:, 1]}, judged, metrics="map")
     >>> report.summary
-    'new has 0.9975 map on 20 queries.'
+    'new has the highest mean map over 20 queries, 0.9975.'
     >>> report.per_query("old", "map").shape, round(report.mean("old", "map"), 2)
     ((20,), 0.87)
     """
@@ -79,7 +78,7 @@ class Report(Result):
 
     def interval(self, system: str, metric: MetricLike) -> tuple[float, float]:
         """Return the 95 % bootstrap confidence interval of the mean over queries."""
-        from rankwright.statistics.bootstrap import mean_interval
+        from rankwright.statistics.intervals import mean_interval
 
         return mean_interval(self.per_query(system, metric))
 
@@ -99,7 +98,10 @@ class Report(Result):
         if not known:
             return f"No query has a value of {metric}."
         best = max(known, key=known.__getitem__)
-        return f"{best} has {metric_value(known[best])} {metric} on {counted(len(self.queries), 'query')}."
+        value, over = metric_value(known[best]), f"over {counted(len(self.queries), 'query')}"
+        if len(self.systems) == 1:
+            return f"The mean {metric} of {best} {over} is {value}."
+        return f"{best} has the highest mean {metric} {over}, {value}."
 
     def blocks(self) -> Iterator[Section]:
         """Yield the means of all systems and metrics; pages and notebooks have their intervals too."""
@@ -137,13 +139,16 @@ class Report(Result):
         return {"dropped_queries": dict(self.dropped)} if self.dropped else {}
 
     def footnote(self) -> str:
-        """Return a sentence with the number of queries, how many were empty or dropped, and the convention."""
-        by_metric = ", ".join(f"{count:,} ({metric})" for metric, count in self.empty.items())
+        """Return the number of queries, and what is unusual about them: empty or dropped ones, the convention."""
+        by_metric = [f"{count:,} ({metric})" for metric, count in self.empty.items() if count]
         counts = set(self.empty.values())
-        empty = f"{counts.pop():,}" if len(counts) == 1 else by_metric
-        dropped = f"dropped: {reasons_in_words(self.dropped)}; " if self.dropped else ""
-        queries = counted(len(self.queries), "query")
-        return f"{queries}, {empty} of them empty; {dropped}convention {self.convention}"
+        empty = f"{counts.pop():,}" if len(counts) == 1 else ", ".join(by_metric)
+        parts = [
+            f", {empty} of them empty (all rankings are equally good)" if by_metric else "",
+            f"; dropped: {reasons_in_words(self.dropped)}" if self.dropped else "",
+            f"; convention {self.convention}" if self.convention != "standard" else "",
+        ]
+        return f"{counted(len(self.queries), 'query')}{''.join(parts)}"
 
     def remarks(self) -> list[str]:
         """Return what runs or judgements alone hold, and how it counts."""

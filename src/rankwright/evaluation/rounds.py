@@ -7,7 +7,7 @@ from operator import index
 from typing import TYPE_CHECKING, Any, Unpack
 
 from rankwright.base.errors import InputError, parameter
-from rankwright.base.wording import metric_value
+from rankwright.base.wording import enumerated, metric_value
 from rankwright.evaluation.evaluate import evaluate, named_systems
 from rankwright.models.scorer import scorer_of
 from rankwright.reports.blocks import Column, Figure, Kind, Note, Section, Table
@@ -49,7 +49,7 @@ class RoundsReport(Result):
     def summary(self) -> str:
         """The means of all systems by the first metric after the most rounds, in one sentence."""
         metric = self.report.metrics[0]
-        return f"Mean {metric} after {self.rounds[-1]} rounds: {self._last(metric)}."
+        return f"After {self.rounds[-1]} rounds, the mean {metric} is {self._last(metric)}."
 
     def blocks(self) -> Iterator[Section]:
         """Yield the means of all systems by number of rounds."""
@@ -70,12 +70,12 @@ class RoundsReport(Result):
 
         name = self.report.metrics[0] if metric is None else metric
         curves = {system: self.curve(system, name) for system in self.systems}
-        description = f"Mean {name} by number of rounds; after {self.rounds[-1]}: {self._last(name)}."
+        description = f"Mean {name} by number of rounds; after {self.rounds[-1]} it is {self._last(name)}."
         return line_chart(curves, "rounds", name, description=description)
 
     def _last(self, metric: str) -> str:
         means = ((system, self.mean(system, self.rounds[-1], metric)) for system in self.systems)
-        return ", ".join(f"{system} {metric_value(mean)}" for system, mean in means)
+        return enumerated(f"{metric_value(mean)} for {system}" for system, mean in means)
 
     def to_dict(self) -> dict[str, Any]:
         """Return means and counts as JSON values."""

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rankwright.models.other_libraries import scores_by
-
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from rankwright.data.dataset import RankingData
 
 SAMPLE = 5_000  # documents that scoring is timed on, or one query if that has more
@@ -22,8 +22,10 @@ def timing_sample(data: RankingData) -> RankingData:
     return data.take_queries(np.arange(min(n_queries, len(data.groups))))
 
 
-def microseconds_per_document(model: Any, sample: RankingData, *, seconds: float = 0.0) -> float:
-    """Return the microseconds in which a model scores a document on one thread: the fastest of several runs.
+def microseconds_per_document(
+    score: Callable[[RankingData], Any], sample: RankingData, *, seconds: float = 0.0
+) -> float:
+    """Return the microseconds in which documents are scored, each: the fastest of several runs.
 
     On a busy machine the fastest of few runs may take twice as long as it would alone; with `seconds`, runs go on
     for at least that time.
@@ -32,6 +34,6 @@ def microseconds_per_document(model: Any, sample: RankingData, *, seconds: float
     end = perf_counter() + seconds
     while len(runs) < REPEATS or perf_counter() < end:
         started = perf_counter()
-        scores_by(model, sample, n_threads=1)
+        score(sample)
         runs.append(perf_counter() - started)
     return min(runs) / len(sample) * 1e6

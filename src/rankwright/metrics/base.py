@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from rankwright.base.errors import InputError
+from rankwright.base.errors import InputError, require_type
 from rankwright.base.resources import resolve_threads
 from rankwright.data.dataset import checked_labels, labels_of
 from rankwright.data.groups import QueryGroups, Ranking
@@ -143,6 +143,7 @@ class Metric(ABC):
 
     def per_query_with_empty(self, labels: ArrayLike, ranking: Ranking, *, n_jobs: int | None = None) -> Doubles:
         """Return one value per query; NaN for an empty query, whatever the option `empty` is."""
+        require_type(ranking, Ranking, f"{type(self).__name__} takes a Ranking here; for scores, call it")
         y = labels_of(labels, ranking.groups.n_rows)
         threads = resolve_threads(n_jobs)
         if self.ties is Ties.WORST:

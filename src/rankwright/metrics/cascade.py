@@ -110,6 +110,7 @@ class ERR(Metric):
 
     def stop_probability(self, labels: Doubles) -> Doubles:
         """Return the probability that a document satisfies the user."""
+        labels = np.asarray(labels)
         if len(labels) and labels.max() > self.max_label:
             raise InputError(
                 f"A label is {labels.max():g}, above the max_label {self.max_label:g} of ERR; "

@@ -59,6 +59,7 @@ class Gain:
 
     def __call__(self, labels: Doubles) -> Doubles:
         """Return the gain of every label."""
+        labels = np.asarray(labels)
         if len(labels) and labels.min() < 0:
             raise InputError(
                 f"A gain is not defined for negative labels, but one label is {labels.min():g}; shift the labels, "

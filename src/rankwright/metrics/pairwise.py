@@ -33,6 +33,7 @@ class PairAccuracy(Metric):
     name = "pair_accuracy"
 
     def of_ranking(self, labels: Doubles) -> float:
+        labels = np.asarray(labels)
         upper, lower = np.triu_indices(len(labels), 1)
         right, wrong = (labels[upper] > labels[lower]).sum(), (labels[upper] < labels[lower]).sum()
         return float(right / (right + wrong)) if right + wrong else np.nan

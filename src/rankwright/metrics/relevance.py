@@ -31,7 +31,7 @@ class RelevanceMetric(Metric):
 
     def relevance(self, labels: Doubles) -> Doubles:
         """Return 1 for each relevant document and 0 for the others."""
-        return (labels >= self.threshold).astype(np.float64)
+        return (np.asarray(labels) >= self.threshold).astype(np.float64)
 
 
 @dataclass(frozen=True)

@@ -9,11 +9,11 @@ from .feature import FeatureScorer as FeatureScorer
 from .linear import LinearScorer as LinearScorer
 from .model_file import load as load
 from .model_file import save as save
+from .nested_scorers import QueryFeatureScorer as QueryFeatureScorer
 from .network import NetworkScorer as NetworkScorer
 from .probability_calibrations import LogisticCalibration as LogisticCalibration
 from .probability_calibrations import SigmoidCalibration as SigmoidCalibration
 from .probability_calibrations import StandardCalibration as StandardCalibration
-from .query_features import QueryFeatureScorer as QueryFeatureScorer
 from .regression_calibrations import HiddenLayer as HiddenLayer
 from .regression_calibrations import Polynomial as Polynomial
 from .regression_calibrations import RadialBasis as RadialBasis

@@ -9,6 +9,7 @@ import numpy as np
 
 from rankwright.base.errors import InputError
 from rankwright.base.resources import resolve_threads
+from rankwright.base.wording import counted
 from rankwright.models.class_trees import ClassScorer
 from rankwright.models.nested_scorers import checked_part
 from rankwright.models.probability_calibrations import BayesScorer, StandardCalibration
@@ -47,7 +48,7 @@ class Calibrated(ClassScorer):
 
     def __repr__(self) -> str:
         rounds, classes = self.classes.n_rounds, self.classes.n_classes
-        return f"Calibrated({rounds:,} rounds, {classes} classes, {self.n_features} features)"
+        return f"Calibrated({counted(rounds, 'round')}, {classes} classes, {counted(self.n_features, 'feature')})"
 
     @property
     def needs_queries(self) -> bool:

@@ -14,6 +14,7 @@ import numpy as np
 
 from rankwright.base.errors import InputError
 from rankwright.base.resources import resolve_threads
+from rankwright.base.wording import counted
 from rankwright.models.scorer import Scorer
 from rankwright.models.serialisation import State, checked_integer, frozen_numbers, shown
 from rankwright.models.trees import TreeEnsemble
@@ -266,7 +267,8 @@ class ExpectedRelevance(ClassScorer):
 
     def __repr__(self) -> str:
         return (
-            f"ExpectedRelevance({self.n_rounds:,} rounds, {len(self.levels)} levels, {self.n_features} features)"
+            f"ExpectedRelevance({counted(self.n_rounds, 'round')}, {counted(len(self.levels), 'level')}, "
+            f"{counted(self.n_features, 'feature')})"
         )
 
     def probabilities(self, X: Any, qid: ArrayLike | None = None, *, n_jobs: int | None = None) -> Doubles:

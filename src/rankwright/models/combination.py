@@ -12,8 +12,7 @@ from rankwright.base.errors import InputError
 from rankwright.data.feature_ranges import FeatureRanges
 from rankwright.data.query_features import standardised
 from rankwright.models.linear import LinearScorer
-from rankwright.models.nested_scorers import WrappingScorer, checked_part
-from rankwright.models.query_features import QueryFeatureScorer
+from rankwright.models.nested_scorers import QueryFeatureScorer, WrappingScorer, checked_part
 from rankwright.models.scorer import Scorer
 from rankwright.models.serialisation import State, frozen_numbers
 

@@ -70,7 +70,8 @@ def save(model: Scorer | Fitted, path: str | os.PathLike[str]) -> None:
     """
     scorer = scorer_of(model)
     if scorer is None:
-        raise InputError(f"save takes a scorer or a fitted ranker, not this {type(model).__name__}.")
+        hint = "; fit it first" if hasattr(model, "declared") else ""
+        raise InputError(f"save takes a scorer or a fitted ranker, not this {type(model).__name__}{hint}.")
     content = encode(scorer)
     with write_whole(path) as file:
         file.write(content)

@@ -31,8 +31,8 @@ def scores_frame(
 ) -> Any:
     """Return the scores of documents as a data frame, one row per document in the order of the input.
 
-    Its columns are `qid`, `docid` (row1, row2 ... for documents without an id), `score`, `rank` within the query
-    (1 for the best) and, if the documents have labels, `label`.
+    Its columns are `qid`, `docid` (without ids the position within the query: doc1, doc2 ...), `score`, `rank`
+    within the query (1 for the best), if the documents have labels, `label`, and the columns to show, if any.
 
     Parameters
     ----------
@@ -89,6 +89,7 @@ def score_columns(
     }
     if isinstance(documents, RankingData):
         columns[LABEL] = documents.y
+    columns |= {name: texts for name, texts in documents.shown.items() if name not in columns}
     return columns | (_contributions(model, documents, n_jobs) if contributions else {})
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import copy
-import json
 from abc import ABC, abstractmethod
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from importlib import import_module
 from math import isfinite
@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, NoReturn, Protocol, Self
 import numpy as np
 
 from rankwright.base.arrays import checked_feature_names, checked_features, feature_names_of
-from rankwright.base.errors import InputError
+from rankwright.base.errors import InputError, require_type
 from rankwright.base.resources import resolve_threads
-from rankwright.base.wording import brief_list
+from rankwright.base.wording import brief_list, counted
 from rankwright.data.alignment import aligned, frame_by_name, require_same_number
 from rankwright.data.categories import checked_categories
 from rankwright.data.dataset import Documents
@@ -92,10 +92,11 @@ class Scorer(ABC):
         object.__setattr__(self, name, value)
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({self.n_features} features)"
+        return f"{type(self).__name__}({counted(self.n_features, 'feature')})"
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
         """Return a card for a notebook: the kind of scorer, its features and rounds, and the facts about it."""
+        from rankwright.reports.blocks import spelled_fact
         from rankwright.reports.notebook import card_html
 
         names = "" if self.feature_names is None else f": {brief_list(self.feature_names)}"
@@ -103,7 +104,7 @@ class Scorer(ABC):
         if self.n_rounds:
             facts["rounds"] = f"{self.n_rounds:,}"
         for name, fact in self.about.items():
-            facts.setdefault(name, fact if isinstance(fact, str) else json.dumps(fact, ensure_ascii=False))
+            facts.setdefault(name, spelled_fact(fact))
         short = {name: f"{fact[:MOST_SHOWN]}{'...' * (len(fact) > MOST_SHOWN)}" for name, fact in facts.items()}
         return {"text/plain": repr(self), "text/html": card_html(type(self).__name__, short)}
 
@@ -316,7 +317,7 @@ MODULES = {
     "logistic_calibration": "probability_calibrations",
     "network": "network",
     "polynomial": "regression_calibrations",
-    "query_features": "query_features",
+    "query_features": "nested_scorers",
     "radial_basis": "regression_calibrations",
     "rescaled": "regression_calibrations",
     "retrieval": "retrieval",
@@ -390,6 +391,7 @@ def name_of(model: Any) -> str:
 
 def checked_scorers(rankers: Sequence[Any]) -> list[Scorer]:
     """Return the scorers of fitted rankers or scorers, at least one; refuse anything else."""
+    require_type(rankers, Collection, "Give a list of fitted rankers or scorers")
     if not len(rankers):
         raise InputError("There must be at least one scorer to mix.")
     scorers = []

@@ -10,6 +10,7 @@ import numpy as np
 
 from rankwright import _native
 from rankwright.base.errors import InputError
+from rankwright.base.wording import counted
 from rankwright.models.scorer import Scorer
 from rankwright.models.serialisation import (
     Saved,
@@ -110,7 +111,7 @@ class TreeEnsemble(Scorer):
         return ensemble
 
     def __repr__(self) -> str:
-        return f"TreeEnsemble({self.n_trees:,} trees, {self.n_features} features)"
+        return f"TreeEnsemble({counted(self.n_trees, 'tree')}, {counted(self.n_features, 'feature')})"
 
     @property
     def allows_infinite(self) -> bool:

@@ -10,14 +10,15 @@ import numpy as np
 from rankwright.base.errors import InputError
 from rankwright.data.label_classes import LabelClasses
 from rankwright.ensembling.mixtures import (
+    KEPT_WEIGHT,
     Mixture,
     best_mixture,
     exponential_mixture,
+    exponential_weights,
     uniform_mixture,
     within_query,
 )
 from rankwright.ensembling.pool import Candidate, Judge, Member, Pool, ranker_candidate
-from rankwright.ensembling.weights import KEPT_WEIGHT, exponential_weights
 from rankwright.metrics.gain import NDCG
 from rankwright.rankers.adaboost_mh import MOST_TERMS, ClassBoosting, Shape, as_class_trees, votes_oppositely
 from rankwright.rankers.catalogue import read_ranker

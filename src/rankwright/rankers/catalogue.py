@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from rankwright.base.errors import InputError
+from rankwright.base.errors import InputError, require_type
 from rankwright.base.wording import nearest
 from rankwright.rankers.parameters.checks import Flag, read_json
 from rankwright.rankers.parameters.declaration import Parameter, require_known
@@ -35,6 +35,7 @@ def find_ranker(name: str) -> type[Ranker]:
     import rankwright
     from rankwright.rankers.ranker import Ranker
 
+    require_type(name, str, "Name a ranker by a string such as 'lambdamart'")
     public = {_bare(attribute): attribute for attribute in dir(rankwright)}
     match = getattr(rankwright, public.get(_bare(name), ""), None)
     if inspect.isclass(match) and issubclass(match, Ranker):
@@ -85,10 +86,8 @@ def as_ranker(given: Any) -> Ranker:
     from rankwright.rankers.ranker import Ranker
 
     ranker = read_ranker(given)
-    if not isinstance(ranker, Ranker):
-        kind = f"the class {given.__name__}" if inspect.isclass(given) else type(given).__name__
-        raise InputError(f"Give a ranker, such as LambdaMART() or 'lambdamart', not {kind}.")
-    return ranker
+    require_type(ranker, Ranker, "Give a ranker, such as LambdaMART() or 'lambdamart'")
+    return ranker  # type: ignore[no-any-return]
 
 
 def _bare(name: str) -> str:

@@ -24,7 +24,7 @@ from rankwright.rankers.parameters.search_space import Choices, Range
 from rankwright.rankers.ranker import Ranker, require_metric_range
 from rankwright.rankers.shared.permutations import CLOSE, Permutations
 from rankwright.rankers.shared.scaled_rankers import MarginRanker, ScaledQueries
-from rankwright.training.margins.pair_hinge import MarginPairs
+from rankwright.training.margins import MarginPairs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -18,8 +18,8 @@ from rankwright.metrics.catalogue import as_metric
 from rankwright.metrics.gain import NDCG
 from rankwright.rankers.parameters.checks import Jobs, Value
 from rankwright.rankers.parameters.declaration import MetricParameter, Parameters, fitted, parameter
-from rankwright.rankers.shared.importances import Importances, by_name, feature_importances, sample_for_importances
-from rankwright.rankers.sklearn.estimator import Estimator
+from rankwright.rankers.shared.importances import Importances, by_name, feature_importances
+from rankwright.rankers.sklearn.estimator import Estimator, FittedFold
 from rankwright.training.fit_task import (
     FitTask,
     as_training_set,
@@ -42,6 +42,9 @@ if TYPE_CHECKING:
     from rankwright.training.history import History, Round
 
 ROUNDING = 1e-9  # how far rounding may take a metric out of its range
+
+SAMPLE_DOCUMENTS = 2_000
+"""About how many training documents a fitted ranker keeps if its importances need documents."""
 
 
 class Ranker(Parameters, Estimator, ABC):
@@ -72,6 +75,7 @@ class Ranker(Parameters, Estimator, ABC):
     history_: History = fitted("The rounds of training, with the best of them.")
     n_features_in_: int = fitted("Number of features.")
     _sample: RankingData | None = fitted("")
+    _fold: FittedFold | None = fitted("")
     feature_names_in_: NDArray[np.object_] = fitted("Names of the features, if the training data have names.")
 
     # Metadata routing of scikit-learn: these methods request the query id of each row.
@@ -145,6 +149,7 @@ class Ranker(Parameters, Estimator, ABC):
             ranges=FeatureRanges.of(task.train.data),
         )
         self._sample = sample_for_importances(train.data) if model.total_gain is None else None
+        self._fold = FittedFold.of(train.data)
         return self
 
     def _fit_once_or_twice(self, task: FitTask, *, refit: bool) -> tuple[FitTask, Scorer, History]:
@@ -193,7 +198,10 @@ class Ranker(Parameters, Estimator, ABC):
         """
         self._refuse(self.predict, unknown)
         threads = self.n_jobs if n_jobs is None else n_jobs
-        return self._fitted().predict(_documents(X), qid, init_score=init_score, n_jobs=threads)
+        scores = self._fitted().predict(_documents(X), qid, init_score=init_score, n_jobs=threads)
+        if self._fold is not None:
+            self._fold.warn_if_split(_documents(X), qid)
+        return scores
 
     def rank(
         self, X: Any, qid: ArrayLike | None = None, *, init_score: ArrayLike | None = None, **unknown: Never
@@ -228,10 +236,14 @@ class Ranker(Parameters, Estimator, ABC):
         return by_name(self.feature_importances_, self.model_.feature_names)
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
-        """Return the parameters and, after a fit, what a notebook shows of the model and of its rounds."""
-        parts = (self.model_, self.history_) if self.__sklearn_is_fitted__() else ()
+        """Return the parameters and, after a fit, what a notebook shows of its outcome."""
+        parts = self._notebook_parts() if self.__sklearn_is_fitted__() else ()
         shown = [part._repr_mimebundle_()["text/html"] for part in parts]
         return {"text/plain": repr(self), "text/html": "".join([self._repr_html_(), *shown])}
+
+    def _notebook_parts(self) -> tuple[Any, ...]:
+        """Return what a notebook shows of a fit: the model and its rounds."""
+        return self.model_, self.history_
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "model_")
@@ -270,6 +282,13 @@ class Ranker(Parameters, Estimator, ABC):
             "rounds": history.best_round,
             **({} if task.start is None else {"start": task.start.name}),
         }
+
+
+def sample_for_importances(train: RankingData) -> RankingData:
+    """Return the documents on which importances of a model that is not all trees are computed."""
+    order = np.random.default_rng(0).permutation(len(train.groups))
+    n_queries = int(np.searchsorted(np.cumsum(train.groups.sizes[order]), SAMPLE_DOCUMENTS, side="right"))
+    return train.take_queries(order[: max(1, n_queries)])  # a copy, since the arrays of a fit are the caller's
 
 
 def _documents(X: Any) -> Any:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, ClassVar
 from rankwright.rankers.parameters.declaration import parameter
 from rankwright.rankers.shared.lambdas import LambdaGradients
 from rankwright.rankers.shared.scaled_rankers import NetworkRanker
-from rankwright.training.learners.pair_signal import pair_divisors
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -39,4 +38,4 @@ class RankNet(NetworkRanker):
 
         The loss is the mean over pairs with label_i > label_j of log(1 + exp(score_j - score_i)).
         """
-        return LambdaGradients(None, *judged, normalise=False, query_weights=1 / pair_divisors(judged)).pull()
+        return LambdaGradients(None, *judged, normalise=False, query_weights=1 / judged.pair_divisors).pull()

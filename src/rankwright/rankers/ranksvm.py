@@ -16,8 +16,7 @@ from rankwright.rankers.parameters.declaration import (
 )
 from rankwright.rankers.parameters.search_space import Choices
 from rankwright.rankers.shared.scaled_rankers import MarginRanker, ScaledQueries
-from rankwright.training.learners.pair_signal import pair_divisors
-from rankwright.training.margins.pair_hinge import MarginPairs
+from rankwright.training.margins import MarginPairs
 
 if TYPE_CHECKING:
     from rankwright.models.scorer import Scorer
@@ -64,7 +63,7 @@ class RankSVM(MarginLossParameters, SolverParameters, MarginRanker):
 
     def _pairs(self, queries: ScaledQueries, task: FitTask) -> MarginPairs:
         labels, groups = queries.judged
-        counts = pair_divisors(queries.judged)
+        counts = queries.judged.pair_divisors
         factors = (
             1.0 / (len(counts) * counts) if self.balance == "queries" else np.full(len(counts), 1 / counts.sum())
         )

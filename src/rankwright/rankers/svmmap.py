@@ -14,7 +14,7 @@ from rankwright.metrics.relevance import AP
 from rankwright.rankers.parameters.checks import Real
 from rankwright.rankers.parameters.declaration import MetricParameter, SolverParameters, parameter
 from rankwright.rankers.shared.scaled_rankers import MarginRanker, ScaledQueries
-from rankwright.training.margins.solvers import Plane, cutting_planes, finite
+from rankwright.training.margins import Plane, cutting_planes, finite
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -6,10 +6,13 @@ result is its summary, then tables, facts and notes; figures need a page or a no
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from functools import partial
+from shutil import get_terminal_size
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeAlias
 
 from rankwright.base import wording
@@ -134,6 +137,16 @@ class Table:
         """Whether text and notebooks show the table."""
         return not self.tiles and (self.unfolded or not self.folded)
 
+    def without_empty_columns(self) -> Table:
+        """Return the table without the columns that have no value in any row."""
+        kept = [
+            number
+            for number, column in enumerate(self.columns)
+            if any(spelled_cell(column, row[number])[0] not in ("", wording.UNKNOWN) for row in self.rows)
+        ]
+        rows = [[row[number] for number in kept] for row in self.rows]
+        return replace(self, columns=[self.columns[number] for number in kept], rows=rows)
+
 
 @dataclass(frozen=True)
 class Figure:
@@ -150,10 +163,11 @@ class Figure:
 
 @dataclass(frozen=True)
 class Figures:
-    """Small charts side by side, with a caption for all of them."""
+    """Charts with a caption for all of them: small ones side by side, or one at a time if `choices` names them."""
 
     figures: Sequence[Figure]
     caption: str = ""
+    choices: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -214,19 +228,28 @@ class Rendered(Protocol):
 
 
 def text_of(result: Rendered) -> str:
-    """Return a result as text; an empty line separates its tables and paragraphs."""
+    """Return a result as text; an empty line separates its tables and paragraphs, which are wrapped."""
     lines = [result.summary]
     blocks = [block for section in result.sections for block in shown_blocks(section)]
     for block in blocks:
         if isinstance(block, Table):
-            lines += ["", *captions(block, blocks), *table_lines(block)]
+            lines += ["", *wrapped(*captions(block, blocks)), *table_lines(block)]
         elif isinstance(block, Facts):
             lines += ["", *fact_lines(block.facts)]
         elif isinstance(block, Text):
-            lines += ["", block.text]
+            lines += ["", *wrapped(block.text)]
         else:
-            lines.append(block.text)
+            lines += wrapped(block.text)
     return "\n".join(lines)
+
+
+def wrapped(*paragraphs: str) -> list[str]:
+    """Return paragraphs as lines that fit into the terminal; each is one line if the output goes elsewhere."""
+    if sys.stdout is None or not sys.stdout.isatty():
+        return list(paragraphs)
+    width = get_terminal_size().columns
+    how: dict[str, Any] = {"break_long_words": False, "break_on_hyphens": False}
+    return [line for text in paragraphs for line in wrap(text, width, **how)]
 
 
 def shown_blocks(section: Section) -> list[ShownBlock]:

@@ -24,8 +24,10 @@ from rankwright.reports.blocks import (
     Figures,
     Interval,
     Kind,
+    Note,
     Section,
     Table,
+    Text,
     spelled_cell,
     spelled_fact,
 )
@@ -40,19 +42,19 @@ if TYPE_CHECKING:
 
     from rankwright.reports.blocks import Block, Column, Rendered
 
-DASH, MINUS = "\N{EN DASH}", "\N{MINUS SIGN}"
+DASH, MINUS, NO_BREAK = "\N{EN DASH}", "\N{MINUS SIGN}", "\N{NO-BREAK SPACE}"
 PACKAGES = {"altair": "altair", "vl_convert": "vl-convert-python", "jinja2": "jinja2"}
 
 
 def write_page(
-    results: Sequence[Rendered], path: str | os.PathLike[str], *, title: str, reproduce: str = ""
+    results: Sequence[Rendered | Section], path: str | os.PathLike[str], *, title: str, reproduce: str = ""
 ) -> None:
     """Write results as one page, completely or not at all.
 
     Parameters
     ----------
     results
-        The results, in the order of reading; the summary of the first one stands at the top.
+        The results and further sections, in the order of reading; the summary of the first stands at the top.
     path
         The file to write.
     title
@@ -65,25 +67,28 @@ def write_page(
         file.write(content.encode("utf-8", "replace"))  # a name may have characters that UTF-8 cannot hold
 
 
-def page_html(results: Sequence[Rendered], *, title: str, reproduce: str = "") -> str:
+def page_html(results: Sequence[Rendered | Section], *, title: str, reproduce: str = "") -> str:
     """Return results as the text of an HTML page."""
-    sections = [section for result in results for section in result.sections]
+    parts = [[result] if isinstance(result, Section) else result.sections for result in results]
+    sections = [section for part in parts for section in part if section.blocks]
     if reproduce:
         sections.append(Section("How to reproduce", [Code(reproduce), Facts(_versions())]))
-    return sections_html(sections, title=title, summary=results[0].summary)
+    first = results[0]
+    summary = first.title if isinstance(first, Section) else first.summary
+    return sections_html(sections, title=title, summary=summary)
 
 
 def sections_html(sections: Sequence[Section], *, title: str, summary: str) -> str:
     """Return sections below a title and a summary as the text of an HTML page."""
     require_packages()
-    page = _Page()
+    page = _Page(has_browser=any(isinstance(block, QueryBrowser) for part in sections for block in part.blocks))
     shown = [{"title": section.title, "blocks": list(map(page.shown, section.blocks))} for section in sections]
     has_contents = sum(section.title != title for section in sections) > 1
     return (
         _templates()
         .get_template("page.html")
         .render(
-            page={"title": title, "summary": summary, "sections": shown, "has_contents": has_contents},
+            page={"title": title, "summary": _unbroken(summary), "sections": shown, "has_contents": has_contents},
             anchors=_anchors([section.title for section in sections]),
             data=page.script_data(),
             library=library() if page.charts else "",
@@ -92,6 +97,11 @@ def sections_html(sections: Sequence[Section], *, title: str, summary: str) -> s
             version=__version__,
         )
     )
+
+
+def _unbroken(sentence: str) -> str:
+    """Return a text whose lines do not end within "95 %", "p = 0.012" or "0.4480 to 0.4567"."""
+    return re.sub(r" (?=%|[=<] )|(?<= [=<]) |(?<=\d) (?=to [+-]?\d)|(?<=\d to) ", NO_BREAK, sentence)
 
 
 def _versions() -> dict[str, str]:
@@ -114,7 +124,8 @@ def require_packages() -> None:
 class _Page:
     """Turns blocks into what the templates show, and collects charts and the query browser for the script."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, has_browser: bool) -> None:
+        self.has_browser = has_browser
         self.charts: list[dict[str, Any]] = []
         self.browser: QueryBrowser | None = None
 
@@ -131,7 +142,9 @@ class _Page:
             case Figure():
                 return kind | self._figure(block)
             case Figures():
-                return kind | {"figures": list(map(self._figure, block.figures)), "caption": block.caption}
+                return kind | vars(block) | {"figures": list(map(self._figure, block.figures))}
+            case Text() | Note():
+                return kind | {"text": _unbroken(block.text)}
             case Facts():
                 facts = {name: spelled_fact(value) for name, value in block.facts.items()}
                 return kind | {"facts": facts, "below": block.below}
@@ -143,12 +156,11 @@ class _Page:
     def _figure(self, figure: Figure) -> dict[str, Any]:
         chart = figure.chart()
         self.charts.append({"spec": chart.spec, "compares": figure.compares})
-        caption = " ".join([figure.caption, *chart.notes])
-        number = len(self.charts) - 1
+        opens = ["Click a bar to open its query."] if figure.compares and self.has_browser else []
         return {
-            "number": number,
+            "number": len(self.charts) - 1,
             "description": chart.description,
-            "caption": caption,
+            "caption": _unbroken(" ".join([figure.caption, *chart.notes, *opens])),
             "compares": figure.compares,
         }
 
@@ -158,7 +170,7 @@ def _shown_table(table: Table) -> dict[str, Any]:
     return {
         "columns": [{"title": column.title, "is_text": column.kind is Kind.TEXT} for column in table.columns],
         "rows": [list(map(_shown_cell, table.columns, row, largest)) for row in table.rows],
-        "caption": table.caption,
+        "caption": _unbroken(table.caption),
         "tiles": table.tiles,
         "folded": table.folded,
     }

@@ -37,14 +37,16 @@ class BrowsedQuery:
 
     Parameters
     ----------
-    id
-        Its name.
+    id, text
+        Its name, and what is shown of it besides.
     values
         The metric of each system; NaN if the query is left out.
     n_documents, n_relevant
         How many documents it has, and how many of them are relevant.
     documents, labels
         The ids and labels of the documents that are in any list; NaN for one that was not judged.
+    details
+        What is shown of each of them besides.
     ranks
         For each system the ranks of these documents, from 1.
     lists
@@ -59,15 +61,19 @@ class BrowsedQuery:
     labels: Sequence[float]
     ranks: Sequence[Sequence[int | None]]
     lists: Sequence[Sequence[Listed]]
+    text: str = ""
+    details: Sequence[Sequence[str]] = ()
 
     def plain(self) -> dict[str, Any]:
         """Return the query as the page's script reads it."""
         return {
             "id": self.id,
+            "text": self.text,
             "values": [_rounded(value) for value in self.values],
             "count": self.n_documents,
             "relevant": self.n_relevant,
             "documents": list(self.documents),
+            "details": list(map(list, self.details)),
             "labels": [_rounded(label) for label in self.labels],
             "ranks": [list(ranks) for ranks in self.ranks],
             "lists": [[_plain_entry(entry) for entry in entries] for entries in self.lists],

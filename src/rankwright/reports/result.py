@@ -12,6 +12,7 @@ from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 from rankwright.base.errors import InputError, MissingPackageError
+from rankwright.base.wording import plain
 from rankwright.reports.blocks import (
     Block,
     Cell,
@@ -25,7 +26,6 @@ from rankwright.reports.blocks import (
     spelled_fact,
     text_of,
 )
-from rankwright.reports.plain import plain
 
 if TYPE_CHECKING:
     import os
@@ -45,7 +45,7 @@ class Result:
     >>> isinstance(result, rw.Result)
     True
     >>> result.summary
-    'AdaRank has 1.0000 map (standard error 0.0000) on 6 test queries of 3 folds.'
+    'AdaRank has a mean map of 1.0000 (standard error 0.0000) on the 6 test queries of 3 folds.'
     >>> result.frame()["fold"].tolist()  # of the first table; to_dict() has everything
     ['Fold1', 'Fold2', 'Fold3']
     """

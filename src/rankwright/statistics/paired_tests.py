@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, replace
+from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rankwright.base.arrays import checked_numbers
 from rankwright.base.errors import InputError
-from rankwright.statistics.bootstrap import BLOCK, SAMPLES, sign_flip_p_values
+from rankwright.base.wording import capitalised, counted, difference, said_p_value
+from rankwright.reports.blocks import Column, Interval, Kind, Table
+from rankwright.reports.result import Result
+from rankwright.statistics.intervals import BLOCK, SAMPLES, sign_flip_p_values
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from numpy.typing import NDArray
+    from numpy.typing import ArrayLike, NDArray
 
     from rankwright.base.arrays import Doubles
 
@@ -74,8 +79,8 @@ MOST_EXACT_UNTIED = 50  # if no differences are zero or equal
 DECIMALS = 12  # of differences: below is rounding, which must not decide between better and worse
 
 
-@dataclass(frozen=True)
-class Comparison:
+@dataclass(frozen=True, repr=False)
+class Comparison(Result):
     """A paired comparison of two systems over queries.
 
     `interval` is that of the paired t-test; NaN for a single query. `p_value` is the fraction of sign flips of the
@@ -90,8 +95,30 @@ class Comparison:
     worse: int
     equal: int
 
+    @property
+    def summary(self) -> str:
+        """The difference and its p-value, in one sentence."""
+        return capitalised(self._finding)
 
-@dataclass(frozen=True)
+    @property
+    def _finding(self) -> str:
+        counts = f"{self.better:,} better, {self.equal:,} equal, {self.worse:,} worse"
+        queries = counted(self.better + self.equal + self.worse, "query")
+        chance = said_p_value(self.p_value) if isfinite(self.p_value) else "not tested"
+        return f"the difference is {difference(self.difference)}, {chance}; of {queries}, {counts}."
+
+    def blocks(self) -> list[Table]:
+        """Return the difference with its interval, its p-value, and the numbers of queries."""
+        columns = [
+            Column("difference", Kind.DIFFERENCE),
+            Column("p", Kind.P_VALUE),
+            *(Column(name, Kind.COUNT) for name in ("better", "equal", "worse")),
+        ]
+        interval = Interval(self.difference, *self.interval)
+        return [Table(columns, [(interval, self.p_value, self.better, self.equal, self.worse)])]
+
+
+@dataclass(frozen=True, repr=False)
 class PairComparison(Comparison):
     """A comparison of two of several systems: `difference` is the mean of `system` minus that of `other`.
 
@@ -120,6 +147,11 @@ class PairComparison(Comparison):
     superiority: float
     detectable: float
     queries_needed: float
+
+    @property
+    def summary(self) -> str:
+        """The systems, their difference and its p-value, in one sentence."""
+        return f"{self.system} against {self.other}: {self._finding}"
 
     def turned(self) -> PairComparison:
         """Return the same comparison seen from the other system."""
@@ -189,7 +221,7 @@ class PairedTests:
 
 
 def compare_values(
-    first: Doubles, second: Doubles, *, level: float = 0.95, samples: int = SAMPLES, random_state: int = 0
+    first: ArrayLike, second: ArrayLike, *, level: float = 0.95, samples: int = SAMPLES, random_state: int = 0
 ) -> Comparison:
     """Compare two systems' values on the same queries; queries with NaN in either are ignored.
 
@@ -200,7 +232,12 @@ def compare_values(
     >>> compared = rw.compare_values(new, old)  # one value per query
     >>> round(compared.difference, 2), compared.better, compared.equal, compared.p_value
     (0.16, 4, 1, 0.125)
+    >>> compared
+    <Comparison: The difference is +0.1600, p = 0.125; of 5 queries, 4 better, 1 equal, 0 worse.>
     """
+    first, second = checked_numbers(first, "Values"), checked_numbers(second, "Values")
+    if first.ndim != 1 or second.ndim != 1:
+        raise InputError("Values must be lists with one number per query.")
     if first.shape != second.shape:
         sizes = f"one has {len(first)} values, the other {len(second)}"
         raise InputError(f"Both systems need the same queries: {sizes}.")
@@ -210,9 +247,9 @@ def compare_values(
     values, (row, other_row) = np.array([first[kept], second[kept]]), np.arange(2)[:, None]
     (p_value,) = sign_flip_p_values(values, row, other_row, samples=samples, random_state=random_state).tolist()
     columns = _columns(_differences(values, row, other_row), level)
-    low, high, difference = (columns[name].item() for name in ("low", "high", "difference"))
+    low, high, mean = (columns[name].item() for name in ("low", "high", "difference"))
     counts = (int(columns[name].item()) for name in ("better", "worse", "equal"))
-    return Comparison(difference, (low, high), p_value, *counts)
+    return Comparison(mean, (low, high), p_value, *counts)
 
 
 def compare_pairs(

@@ -94,6 +94,8 @@ class Analyser:
 
     def terms(self, words: Sequence[str]) -> list[str | None]:
         """Return the term of each word of the tokeniser, None for words that are removed."""
+        if isinstance(words, str):
+            raise InputError("terms takes a list of words; for the terms of a text, call the analyser with it.")
         normal = [word if word.isascii() else self._normal(word) for word in words]
         stems = normal if self.stemmer is None else _stemmer(self.stemmer).stemWords(normal)
         stopped = self._stopped()

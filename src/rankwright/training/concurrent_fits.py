@@ -1,11 +1,13 @@
-"""Runs several fits concurrently."""
+"""Runs several fits concurrently, and within a time limit."""
 
 from __future__ import annotations
 
+from collections import Counter
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from contextlib import contextmanager
-from threading import Event
-from typing import TYPE_CHECKING, Any, TypeVar
+from threading import Event, Lock
+from time import monotonic
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -68,3 +70,106 @@ def result_of(fit: Future[Outcome]) -> Outcome:
     while not fit.done():
         wait([fit], SECONDS_PER_WAIT)
     return fit.result()
+
+
+class NoTimeError(Exception):
+    """There is no time for a fit."""
+
+
+class Timed(Protocol):
+    """A candidate: its name, the relative time that it takes, and its fits."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def cost(self) -> float: ...
+
+    @property
+    def fits(self) -> Sequence[Any]: ...
+
+
+class TimeLimit:
+    """Skips candidates that would need more than the time left, and ends fits when it is over.
+
+    How long a candidate takes is estimated from its cost and the seconds per cost of the fits before it; once one
+    of its own fits has ended, from the seconds of those. Threads may share a limit.
+
+    Parameters
+    ----------
+    seconds
+        The time for all fits; None for no limit.
+    n_threads
+        Number of fits that run at once.
+    """
+
+    def __init__(self, seconds: float | None, n_threads: int) -> None:
+        self._seconds, self._n_threads = seconds, n_threads
+        self._end = None if seconds is None else monotonic() + seconds
+        self._lock = Lock()
+        self._spent, self._cost = 0.0, 0.0  # seconds of the fits that have ended, and their cost
+        self._begun = Counter[str]()  # fits of each candidate
+        self._seconds_of: dict[str, list[float]] = {}  # of the fits of each candidate that have ended
+        self._reasons: dict[str, str | None] = {}  # why each candidate is skipped; None if it is not
+
+    def admit(self, candidate: Timed) -> None:
+        """Raise `NoTimeError` if a candidate's fit should not begin."""
+        if self._end is None:
+            return
+        with self._lock:
+            left, name = self._end - monotonic(), candidate.name
+            if name not in self._reasons:
+                self._reasons[name] = self._reason(candidate.cost, left)
+            elif self._reasons[name] is None:
+                self._reasons[name] = self._overrun(candidate, left)
+            reason = self._reasons[name]
+            self._begun[name] += 1
+        if reason is not None:
+            raise NoTimeError(reason)
+
+    def note(self, candidate: Timed, seconds: float) -> None:
+        """Record the seconds of one of a candidate's fits."""
+        with self._lock:
+            if candidate.cost:  # a candidate without cost does not tell how long others take
+                self._spent += seconds
+                self._cost += candidate.cost / len(candidate.fits)
+            self._seconds_of.setdefault(candidate.name, []).append(seconds)
+
+    def ending(self, on_round: OnRound) -> OnRound:
+        """Return `on_round` that also ends the fit when the time is over."""
+        if self._end is None:
+            return on_round
+        end = self._end
+
+        def checked(ended: Any) -> None:
+            on_round(ended)
+            if monotonic() > end:
+                raise NoTimeError(self._ended)
+
+        return checked
+
+    @property
+    def _ended(self) -> str:
+        return f"the time limit of {self._seconds:.3g} s ended before its fits did"
+
+    def _reason(self, cost: float, left: float) -> str | None:
+        """Return why a candidate of this cost does not fit into the seconds left; None if it does."""
+        if left <= 0:
+            return f"no time was left of {self._seconds:.3g} s"
+        needed = cost * self._spent / self._cost / self._n_threads if self._cost else 0.0
+        return None if needed <= left else f"it would take about {needed:.3g} s, and {left:.3g} s were left"
+
+    def _overrun(self, candidate: Timed, left: float) -> str | None:
+        """Return why the fits of a candidate under way do not fit into the seconds left; None if they do."""
+        if left <= 0:
+            return self._ended
+        known = self._seconds_of.get(candidate.name)
+        if not known:
+            return None
+        to_begin = len(candidate.fits) - self._begun[candidate.name]
+        needed = to_begin * sum(known) / len(known) / self._n_threads
+        return (
+            None
+            if needed <= left
+            else f"the rest of its fits would take {needed:.3g} s, and {left:.3g} s were left"
+        )

@@ -9,7 +9,7 @@ import numpy as np
 
 from rankwright.base.errors import InputError
 from rankwright.base.wording import counted, metric_value
-from rankwright.reports.blocks import Block, Column, Figure, Kind, Note, Table
+from rankwright.reports.blocks import Block, Column, Figure, Kind, Table
 from rankwright.reports.result import Result
 
 if TYPE_CHECKING:
@@ -73,21 +73,26 @@ class History(Result):
     def summary(self) -> str:
         kept = f"Round {self.best_round:,}" if self.best_round else "No round"
         ended = " Ctrl-C ended the fit." if self.interrupted else ""
-        return f"{kept} of {len(self):,} kept{self.reason and ': '}{self.reason}.{ended}"
+        return f"{kept} of {len(self):,} was kept{self.reason and ': '}{self.reason}.{ended}"
 
     def blocks(self) -> Iterator[Block]:
-        if self.was_measured:
-            yield Figure(self.chart, f"{self.metric} by round; the kept round is marked.")
-        if self.has_bound:
-            rounds = f"{self.useful_bounds:,} of {counted(len(self), 'round')}"
-            about = f"The bound that the ranker's paper proves is non-trivial in {rounds}"
-            yield Figure(self.bound_chart, f"{about}.") if self.useful_bounds > 1 else Note(f"{about}: not drawn.")
+        yield from self.curves()
         if self.rounds:
             shown = np.unique(np.linspace(0, len(self) - 1, MOST_SHOWN).round().astype(int)).tolist()
             kept = [self.best_round - 1] if self.best_round else []
             yield self._table(sorted({*shown, *kept}))
         if len(self) > MOST_SHOWN:
             yield replace(self._table(range(len(self))), folded="All rounds")
+
+    def curves(self, name: str = "") -> Iterator[Figure]:
+        """Yield the learning curve and the bound that the ranker's paper proves, each if it has three points."""
+        about, rounds, useful = name and f"{name}: ", len(self), self.useful_bounds
+        if np.isfinite([self.validation, self.training]).any(axis=0).sum() > 2:
+            kept = f"round {self.best_round} of {rounds} was kept"
+            yield Figure(self.chart, f"{about}{self.metric} by round; {kept}.")
+        if self.has_bound and useful > 2:
+            where = "" if useful == rounds else f", non-trivial in {useful:,} of {rounds:,} rounds"
+            yield Figure(self.bound_chart, f"{about}the bound that its paper proves (dashed){where}.")
 
     def frame(self, table: int = -1) -> Any:
         """Return all rounds as a pandas data frame."""
@@ -105,8 +110,7 @@ class History(Result):
         }
         for name in names:
             series[Column(name, Kind.NUMBER)] = [measured.diagnostics.get(name) for measured in rounds]
-        known = {column: values for column, values in series.items() if any(value is not None for value in values)}
-        return Table(list(known), list(zip(*known.values(), strict=True)))
+        return Table(list(series), list(zip(*series.values(), strict=True))).without_empty_columns()
 
     @property
     def validation(self) -> Doubles:
@@ -117,11 +121,6 @@ class History(Result):
     def training(self) -> Doubles:
         """The metric on the training data after every round; NaN where it was not measured."""
         return np.array([measured.train for measured in self], dtype=np.float64)
-
-    @property
-    def was_measured(self) -> bool:
-        """Whether any round has a value of the metric."""
-        return bool(np.isfinite([self.validation, self.training]).any())
 
     def refitted(self, again: History) -> History:
         """Return this history of a fit that chose the round, after another fit on all documents."""
@@ -167,22 +166,10 @@ class History(Result):
         That is the fraction of misordered pairs, bounded from above, or the metric, bounded from below. The bound
         is drawn where it is non-trivial.
         """
-        from rankwright.reports.charts.lines import line_chart
-
         if not self.has_bound:
             raise InputError("These rounds have no bound, or the bounded quantity was not measured.")
         name, values = self._bounded
-        above, bound = name == MISORDERED, self.curve("bound")
-        kind = "upper bound" if above else "lower bound"
-        drawn = np.flatnonzero(useful_bounds(values, bound, upper=above)).tolist()
-        curves = {name: _by_round(values)}
-        if drawn:
-            curves[kind] = [(index + 1, float(bound[index])) for index in drawn]
-            of_bound = f"its {kind}, {metric_value(bound[drawn[-1]])} in round {drawn[-1] + 1:,}"
-        else:
-            of_bound = f"a {kind} that is trivial in every round and is not drawn"
-        description = f"The {name} by round, {metric_value(values[-1])} in the end, and {of_bound}."
-        return line_chart(curves, "round", name, description=description, dashed=[kind] if drawn else [])
+        return bound_chart(name, values, self.curve("bound"), upper=name == MISORDERED)
 
     @property
     def _bounded(self) -> tuple[str, Doubles]:
@@ -199,6 +186,22 @@ def useful_bounds(values: Doubles, bounds: Doubles, *, upper: bool) -> NDArray[n
     if upper:
         return np.asarray(bounds < 1.0)
     return np.asarray(bounds > (-1.0 if (values < 0).any() else 0.0))
+
+
+def bound_chart(name: str, values: Doubles, bounds: Doubles, *, upper: bool) -> Chart:
+    """Return a quantity by round, and its upper or lower bound as a dashed line where it is non-trivial."""
+    from rankwright.reports.charts.lines import line_chart
+
+    kind = "upper bound" if upper else "lower bound"
+    drawn = np.flatnonzero(useful_bounds(values, bounds, upper=upper)).tolist()
+    curves = {name: _by_round(values)}
+    if drawn:
+        curves[kind] = [(index + 1, float(bounds[index])) for index in drawn]
+        of_bound = f"its {kind}, {metric_value(bounds[drawn[-1]])} in round {drawn[-1] + 1:,}"
+    else:
+        of_bound = f"a {kind} that is trivial in every round and is not drawn"
+    description = f"The {name} by round, {metric_value(values[-1])} in the end, and {of_bound}."
+    return line_chart(curves, "round", name, description=description, dashed=[kind] if drawn else [])
 
 
 def _by_round(curve: Doubles) -> Sequence[tuple[float, float]]:

@@ -10,8 +10,8 @@ import numpy as np
 from rankwright.base.arrays import refuse_masked, require_real
 from rankwright.base.errors import InputError, parameter
 from rankwright.models.combination import Combination
+from rankwright.models.nested_scorers import QueryFeatureScorer
 from rankwright.models.other_libraries import scores_by
-from rankwright.models.query_features import QueryFeatureScorer
 from rankwright.models.residual import ResidualModel
 from rankwright.models.scorer import scorer_of
 from rankwright.models.trees import TreeEnsemble

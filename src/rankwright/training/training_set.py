@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass
 from threading import RLock
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
@@ -157,6 +158,11 @@ class QueryLabels(NamedTuple):
         """Whether each query has documents with different labels."""
         return self.groups.reduce(np.maximum, self.y) > self.groups.reduce(np.minimum, self.y)
 
+    @property
+    def pair_divisors(self) -> Doubles:
+        """The number of pairs with different labels of each query; 1 if there is none."""
+        return np.maximum(self.groups.count_pairs(self.y), 1.0)
+
 
 class TrainingSet:
     """Judged documents with everything that fits prepare from them: canonical order, bins, query features.
@@ -217,6 +223,14 @@ class TrainingSet:
             if key not in self._made:
                 self._made[key] = make()
             return cast("Made", self._made[key])
+
+    def fingerprint(self) -> str:
+        """Return a hash of the judged documents, which differs for other data."""
+        data, digest = self.data, hashlib.sha256()
+        for array in (data.X, data.y, data.groups.query_of_row):
+            digest.update(np.ascontiguousarray(array).data)
+        digest.update(repr((data.feature_names, data.categories)).encode())
+        return digest.hexdigest()
 
     @property
     def canonical_rows(self) -> NDArray[np.int64]:

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import warnings
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
+from rankwright.base.custom_code import identity
 from rankwright.base.errors import InputError, MissingPackageError
 from rankwright.base.files import lock_file
 from rankwright.base.version import __version__
 
 if TYPE_CHECKING:
-    import os
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
+    from io import FileIO
 
     from optuna.study import Study
 
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from rankwright.rankers.ranker import Ranker
     from rankwright.tuning.judging_queries import JudgingPlan
 
+CHECKSUM = b'{"checksum":"'  # the beginning of each entry
 NAME = "rankwright"  # of the study, and of the attribute that says what it searches
 
 
@@ -60,13 +61,15 @@ def purpose_of(
     ranker: Ranker, space: Mapping[str, Space], plan: JudgingPlan, protocol: str, **options: Any
 ) -> dict[str, Any]:
     """Return everything that the results of a search depend on, as JSON values."""
-    settings = {name: repr(value) for name, value in ranker.get_params(deep=False).items() if name not in space}
+    fixed = {name: value for name, value in ranker.get_params(deep=False).items() if name not in space}
     facts = {
         "rankwright": __version__,
-        "data": _fingerprint(plan),
-        "ranker": ranker.name,
-        "metric": str(ranker.metric),
-        "settings": {name: text for name, text in settings.items() if name not in ("n_jobs", "metric")},
+        "data": [plan.final.fingerprint(), *(part.judges.fingerprint() for part in plan.parts)],
+        "ranker": identity(type(ranker), ranker.name),
+        "metric": identity(ranker.metric, str(ranker.metric)),
+        "settings": {
+            name: identity(value, repr(value)) for name, value in fixed.items() if name not in ("n_jobs", "metric")
+        },
         "space": {name: str(range_) for name, range_ in space.items()},
         "protocol": protocol,
         **options,
@@ -85,82 +88,97 @@ def open_study(file: str | os.PathLike[str] | None, purpose: Mapping[str, Any]) 
         yield optuna.create_study(study_name=NAME, direction="maximize")
         return
     path = Path(file)
-    with _locked(path):
-        is_new = _checked_lines(path)
-        study = _load(path, is_new=is_new)
+    with _locked(path) as stream:
+        study = _load(path, _Journal(path, stream))
         if NAME not in study.user_attrs:  # new, or killed at once
             study.set_user_attr(NAME, dict(purpose))
         _require_same(path, purpose, study.user_attrs[NAME])
         yield study
 
 
-def _load(path: Path, *, is_new: bool) -> Study:
-    """Return the study of a file; whatever Optuna cannot read is refused."""
+def _load(path: Path, journal: _Journal) -> Study:
+    """Return the study of a journal; whatever Optuna cannot read is refused."""
     optuna = import_optuna()
+    is_new = not journal.entries
     try:
-        journal = optuna.storages.journal.JournalFileBackend(str(path), lock_obj=_NoLock())
         storage = optuna.storages.JournalStorage(journal)
         if is_new:
             optuna.create_study(study_name=NAME, storage=storage, direction="maximize")
         study: Study = optuna.load_study(study_name=NAME, storage=storage)
-    except Exception:  # a damaged journal may raise anything
+    except InputError:
+        raise
+    except Exception:  # entries that are no study of this version may raise anything
         raise InputError(_not_ours(path)) from None
     return study
 
 
-class _NoLock:
-    """Lets Optuna write without a lock of its own: the file is locked already.
+class _Journal:
+    """A backend of Optuna: a file of one JSON object per line, which Optuna's own backend can read too.
 
-    Optuna's lock is a file that a killed process leaves behind, and the next one waits for.
+    Each entry begins with a checksum of itself and of the entries before it, so that any damage is noticed. The
+    last line may lack its end, if the process that wrote it was killed: it is removed.
     """
 
-    def acquire(self) -> bool:
-        """Do nothing."""
-        return True
+    def __init__(self, path: Path, stream: FileIO) -> None:
+        content = path.read_bytes()
+        whole = content[: content.rfind(b"\n") + 1]
+        if not whole and not CHECKSUM.startswith(content[: len(CHECKSUM)]):
+            raise InputError(_not_ours(path))
+        self._path, self._stream, self._checksum = path, stream, b""
+        self.entries = [self._read(line) for line in whole.split(b"\n")[:-1]]
+        stream.truncate(len(whole))
 
-    def release(self) -> None:
-        """Do nothing."""
+    def read_logs(self, log_number_from: int) -> list[dict[str, Any]]:
+        """Return all entries from this number on."""
+        return self.entries[log_number_from:]
+
+    def append_logs(self, logs: Sequence[dict[str, Any]]) -> None:
+        """Write entries to the file."""
+        for entry in logs:
+            line = json.dumps(entry, separators=(",", ":")).encode()[1:]
+            checksum = self._next_checksum(line)
+            self._write(CHECKSUM + checksum + b'",' + line + b"\n")
+            self._checksum = checksum
+            self.entries.append(json.loads(b"{" + line))
+
+    def _write(self, line: bytes) -> None:
+        size = os.fstat(self._stream.fileno()).st_size
+        try:
+            while line:
+                line = line[self._stream.write(line) :]
+            os.fsync(self._stream.fileno())
+        except OSError as error:
+            self._stream.truncate(size)  # or else the next line would be joined to a part of this one
+            raise InputError(f"The storage file {self._path} cannot be written: {error.strerror}.") from None
+
+    def _read(self, line: bytes) -> dict[str, Any]:
+        checksum, _, rest = line.removeprefix(CHECKSUM).partition(b'",')
+        self._checksum = self._next_checksum(rest)
+        if not line.startswith(CHECKSUM) or checksum != self._checksum:
+            raise InputError(_not_ours(self._path))
+        return dict(json.loads(b"{" + rest))
+
+    def _next_checksum(self, line: bytes) -> bytes:
+        return hashlib.sha256(self._checksum + line).hexdigest()[:16].encode()
 
 
 @contextmanager
-def _locked(path: Path) -> Iterator[None]:
-    """Make the file if there is none, and keep other processes from it."""
+def _locked(path: Path) -> Iterator[FileIO]:
+    """Open the file, made if there is none, and keep other processes from it."""
+    if path.exists() and not path.is_file():
+        raise InputError(f"The storage file {path} is a folder or a device; name a file.")
     try:
-        with path.open("ab") as file:
-            try:
-                lock_file(file.fileno(), wait=False)
-            except BlockingIOError:
-                raise InputError(f"The storage file {path} is in use by another search.") from None
-            yield
-    except IsADirectoryError:
-        raise InputError(f"The storage file {path} is a folder; name a file.") from None
+        stream = path.open("ab", buffering=0)
     except FileNotFoundError:
         raise InputError(f"The storage file {path} cannot be written: there is no folder {path.parent}.") from None
-    except PermissionError as error:
+    except OSError as error:
         raise InputError(f"The storage file {path} cannot be written: {error.strerror}.") from None
-
-
-def _checked_lines(path: Path) -> bool:
-    """Refuse a file that is no journal; return whether it is empty.
-
-    A last line without its end, which a killed process may leave, is removed: the next would be joined to it.
-    """
-    content = path.read_bytes()
-    whole = content[: content.rfind(b"\n") + 1]
-    if not all(map(_is_entry, whole.splitlines())) or (not whole and not b'{"op_code"'.startswith(content[:10])):
-        raise InputError(_not_ours(path))
-    if len(whole) < len(content):
-        with path.open("r+b") as file:
-            file.truncate(len(whole))
-    return not whole
-
-
-def _is_entry(line: bytes) -> bool:
-    try:
-        entry = json.loads(line)
-    except (ValueError, RecursionError):
-        return False
-    return isinstance(entry, dict) and "op_code" in entry
+    with stream:
+        try:
+            lock_file(stream.fileno(), wait=False)
+        except BlockingIOError:
+            raise InputError(f"The storage file {path} is in use by another search.") from None
+        yield stream
 
 
 def _not_ours(path: Path) -> str:
@@ -176,16 +194,6 @@ def _require_same(path: Path, wanted: Mapping[str, Any], stored: Any) -> None:
             f"The storage file {path} belongs to a search that differs in {' and '.join(different)}: "
             "choose another file, or delete this one."
         )
-
-
-def _fingerprint(plan: JudgingPlan) -> str:
-    """Return a hash of the documents to learn from and of those that judge."""
-    digest = hashlib.sha256()
-    for data in (plan.final.data, *(part.judges.data for part in plan.parts)):
-        for array in (data.X, data.y, data.groups.sizes):
-            digest.update(np.ascontiguousarray(array).data)
-        digest.update(repr((data.feature_names, data.categories)).encode())
-    return digest.hexdigest()
 
 
 def parameter_importances(study: Study) -> dict[str, float]:

@@ -64,8 +64,8 @@ class Correction(Result):
     def summary(self) -> str:
         """The value to expect, and the bias of the best setting's value."""
         return (
-            f"Expected: {self.metric} {metric_value(self.value)} on new queries, {percent(LEVEL)} interval "
-            f"{interval(*self.interval)}; {metric_value(self.selection_bias)} of the best setting's "
+            f"On new queries, expect a mean {self.metric} of {metric_value(self.value)} ({percent(LEVEL)} "
+            f"interval {interval(*self.interval)}); {metric_value(self.selection_bias)} of the best setting's "
             f"{metric_value(self.chosen)} is selection bias, from choosing among "
             f"{counted(self.settings, 'complete trial')} on {counted(self.queries, 'query')}."
         )

@@ -141,7 +141,7 @@ class _Task:
         started = monotonic()
         import_optuna()
         plan = self.plan()
-        purpose = purpose_of(self.ranker, space, plan, self.protocol, **options)
+        purpose = {} if storage is None else purpose_of(self.ranker, space, plan, self.protocol, **options)
         watch: dict[str, Any] = {"workers": self.workers, "on_fit": self.on_fit, "on_progress": on_progress}
         with quiet(), open_study(storage, purpose) as study:
             search = SettingSearch(self.ranker, space, plan, study, **options, **watch)

@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rankwright.base.wording import UNKNOWN, counted, interval, metric_value, percent, said_p_value
+from rankwright.base.wording import UNKNOWN, counted, interval, metric_value, percent, plain, said_p_value
 from rankwright.rankers.parameters.spelling import setting_text, spelled
 from rankwright.reports.blocks import Cell, Column, Facts, Figure, Figures, Kind, Note, Section, Table, Text
 from rankwright.reports.charts.bars import bar_chart, interval_chart
 from rankwright.reports.charts.points import Point, scatter_chart
-from rankwright.reports.plain import plain
 from rankwright.reports.result import Result
 from rankwright.statistics.intervals import LEVEL
 from rankwright.tuning.optuna_search import ALL_TRIALS
@@ -115,7 +114,8 @@ class Tuning(Result):
         result, name = self.correction, type(self.ranker).__name__
         limits = interval(*result.interval)
         known = "" if limits == UNKNOWN else f" ({percent(LEVEL)} interval {limits})"
-        expected = f"is expected to have {metric_value(result.value)} {result.metric} on new queries{known}"
+        value = f"a mean {result.metric} of {metric_value(result.value)}"
+        expected = f"is expected to have {value} on new queries{known}"
         if result.default is not None and result.chosen == result.default.value:
             others = counted(len(self.trials) - 1, "other setting")
             return f"None of {others} is better than the own setting of {name}, which {expected}."

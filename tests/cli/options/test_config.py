@@ -150,6 +150,47 @@ def test_yaml_executes_nothing(refuse, tmp_path):
     assert "cannot be read as YAML" in refuse("train", "--config", tmp_path / "run.yaml")
 
 
+LAUGHS = "a0: &a0 [ha, ha]\n" + "".join(f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]\n" for n in range(1, 12))
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "sentence"),
+    [
+        ("laughs.yaml", LAUGHS, "aliases (*name) and tags (!name) are not allowed"),
+        ("self.yaml", "set: &x\n  rounds: *x\n", "aliases (*name) and tags (!name) are not allowed"),
+        ("list.yaml", "train: &x [1, *x]\n", "aliases (*name) and tags (!name) are not allowed"),
+        ("tag.yaml", "set: !!bool x\n", "aliases (*name) and tags (!name) are not allowed"),
+        ("date.yaml", "set: {rounds: 2020-01-01}\n", "2020-01-01 is a date; write it in quotation marks"),
+        ("time.toml", "jobs = 07:32:00\n", "07:32:00 is a time; write it in quotation marks"),
+        ("nul.json", '{"train": "a\\u0000b"}', "a text has the character NUL: a\\x00b"),
+        ("twice.yaml", "jobs: 1\njobs: 2\n", "jobs is given twice"),
+        ("twice.json", '{"set": {"rounds": 1, "rounds": 2}}', "rounds is given twice"),
+        ("deep.json", f'{{"features": {"[" * 500}{"]" * 500}}}', "it is nested too deeply"),
+        ("hex.toml", f"jobs = 0x{'f' * 9000}\n", "a number has too many digits"),
+        ("dots.toml", f"{'a.' * 30_000}a = 1\n", "a line has more than 500 dots"),
+    ],
+)
+def test_hostile_files_get_one_sentence(refuse, tmp_path, name, text, sentence):
+    path = tmp_path / name
+    path.write_text(text)
+    assert refuse("train", "--config", path) == f"{path} cannot be read as {path.suffix[1:].upper()}: {sentence}."
+
+
+@pytest.mark.parametrize("suffix", ["toml", "json", "yaml"])
+def test_an_endless_file(refuse, tmp_path, suffix):
+    path = tmp_path / f"endless.{suffix}"
+    path.symlink_to("/dev/zero")
+    assert refuse("train", "--config", path) == f"{path} is too large: a configuration file has at most 64 KiB."
+
+
+def test_a_sentence_about_a_long_value_is_short(refuse, tmp_path):
+    path = tmp_path / "long.json"
+    path.write_text(json.dumps({"ranker": "x" * 50_000, "train": "t.txt", "model": str(tmp_path / "m.rw")}))
+    sentence = refuse("train", "--config", path)
+    assert sentence.startswith("There is no ranker 'xxx")
+    assert len(sentence) < 1000
+
+
 def test_nothing_is_saved_of_a_run_that_fails(refuse, tmp_path):
     words = ("--train", tmp_path / "no.txt", "--model", tmp_path / "m.rw", "--save-config", tmp_path / "run.toml")
     refuse("train", "mart", *words)

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 import sys
 
 import numpy as np
@@ -162,8 +163,63 @@ def test_ids_of_a_letor_file(run, model, tmp_path):
     assert ([line.split()[2] for line in out.splitlines()], err) == (["A", "B"], "")
     (tmp_path / "some.txt").write_text(f"0 qid:1 {features} #docid = A\n1 qid:1 {features}\n")
     _, out, err = run("rank", model, "--data", tmp_path / "some.txt")
-    assert [line.split()[2] for line in out.splitlines()] == ["A", "row2"]
-    assert err == "1 document without an id: row2\n"
+    assert [line.split()[2] for line in out.splitlines()] == ["A", "doc2"]
+    assert err == "1 document without an id, named by the position within the query: doc1, doc2 ...\n"
+
+
+def test_documents_without_ids_are_named_by_their_position(run, model, tmp_path):
+    rows = [",".join([query, "7", *"123456"]) for query in ("b", "a", "b")]
+    path = tmp_path / "table.csv"
+    path.write_text("\n".join(["qid,sku," + ",".join(f"f{number}" for number in range(6)), *rows]))
+    _, out, err = run("rank", model, "--data", path)
+    assert [line.split()[:3:2] for line in out.splitlines()] == [["b", "doc1"], ["b", "doc2"], ["a", "doc1"]]
+    assert err.endswith(
+        "3 documents without an id, named by the position within the query: doc1, doc2 ...; "
+        "--docid names a column of ids, perhaps sku\n"
+    )
+
+
+@pytest.mark.filterwarnings("always")
+def test_repeated_documents_are_counted_by_info_and_refused_by_rank(run, model, tmp_path):
+    features = " ".join(f"{number}:{number}" for number in range(1, 7))
+    path = tmp_path / "twice.txt"
+    path.write_text("".join(f"0 qid:1 {features} #docid = {name}\n" for name in "ABA"))
+    warning = "The same document of the same query in rows 0 and 2 (A), counted from 0: rank and runs refuse them."
+    code, out, err = run("info", path)
+    assert (code, re.search(r"repeated documents +1\n", out) is not None, err) == (
+        0,
+        True,
+        f"rankwright: {warning}\n",
+    )
+    assert run("info", path, "--json").json["repeated_documents"] == 1
+    code, _, err = run("rank", model, "--data", path)
+    assert (code, warning in err, "Document 'A' occurs twice in query '1'." in err) == (2, True, True)
+
+
+def test_a_delimiter_by_name(run, refuse, tmp_path):
+    path = tmp_path / "table.csv"
+    path.write_text("qid;label;x;day\n1;0;0.5;1970-01-03\n1;1;0.2;\n")
+    for name in ("semicolon", ";"):
+        assert run("info", path, "--delimiter", name, "--drop", "day", "--json").json["features"] == 1
+    found = run("info", path, "--delimiter", "semicolon", "--dates", "day", "--json").json
+    assert found["columns"] == {"label": "label", "qid": "qid", "x": "feature", "day": "date"}
+    assert "--delimiter must be comma, semicolon or tab, not '|'." in refuse("info", path, "--delimiter", "|")
+    assert "--delimiter is for tables only" in refuse("info", tmp_path / "a.txt", "--delimiter", "tab")
+    assert "--delimiter is for .csv and .tsv" in refuse("info", tmp_path / "a.parquet", "--delimiter", "tab")
+
+
+def test_a_folder_and_a_pattern_of_parquet_files(run, refuse, tmp_path):
+    for number in (1, 2):
+        columns = {"qid": [number] * 2, "label": [0, 1], "x": [0.5, 0.2], "day": pd.Timestamp("2026-01-01")}
+        (tmp_path / "parts" / f"part={number}").mkdir(parents=True)
+        pd.DataFrame(columns).to_parquet(tmp_path / "parts" / f"part={number}" / "a.parquet")
+    for path in (tmp_path / "parts", tmp_path / "parts" / "*" / "*.parquet"):
+        found = run("info", path, "--drop", "day", "--json").json
+        assert (found["queries"], found["columns"]["part"]) == (2, "feature")
+        options = ("--folds", "2", "--features", "x", "--set", "rounds=1")
+        assert run("crossval", "adarank", "--data", path, *options).code == 0
+    mistake = refuse("info", tmp_path / "parts", "--features", "day")
+    assert "Column 'day' does not hold numbers but dates; name it in --dates." in mistake
 
 
 class Piped:

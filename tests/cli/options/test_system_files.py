@@ -191,7 +191,7 @@ def test_a_table_of_scores_is_matched_by_ids(run, tmp_path):
     assert means(found, scores) == {"ndcg@1": 0.0}
     code, _, err = run("evaluate", scores, "--data", table, "--drop", "sku")
     assert code == 2
-    assert "those of the data like 'row1' in query '1'; --docid names the column of document ids." in err
+    assert "those of the data like 'doc1' in query '1'; --docid names the column of document ids." in err
     scores.write_text("docid,score,qid\nb,,1\na,1,1\n")
     code, _, err = run("evaluate", scores, "--data", table, "--docid", "sku")
     assert code == 2
@@ -336,3 +336,25 @@ def test_rounds_are_those_of_models_of_rankwright(refuse, judged_file, tmp_path)
         f"{tmp_path / 'scores.txt'} is neither a model of rankwright nor a fitted ranker, so it cannot be cut to "
         "fewer rounds."
     )
+
+
+def test_systems_have_names_in_every_verb(run, refuse, fold, judged_file, model, feature, tmp_path):
+    named = (f"old={model}", f"new={feature}")
+    assert list(run("evaluate", *named, "--data", judged_file, "--json").json["systems"]) == ["old", "new"]
+    compared = run("compare", *named, "--data", judged_file, "--baseline", "old", "--json").json
+    assert (compared["baseline"], list(compared["systems"])) == ("old", ["old", "new"])
+    for kind in ("errors", "pairs", "cutoffs"):
+        assert " old" in run("analyse", kind, *named, "--data", judged_file).out
+    trees = tmp_path / "a=b.rw"
+    rw.save(rw.MART(rounds=2, max_leaves=2, min_documents=1).fit(read_letor(judged_file)), trees)
+    assert "both" in run("analyse", "rounds", f"both={trees}", "--train", judged_file, "--test", judged_file).out
+    assert "mart" in run("analyse", "speed", f"mart={trees}", "--data", judged_file).out
+    assert "mine" in run("analyse", "steps", f"mine={trees}").out
+    assert str(trees) in run("analyse", "steps", trees).out, "a file may have = in its name"
+    assert "ada" in run("analyse", "steps", "ada=adarank", "--train", judged_file).out
+    mixed = run("combine", *named, "--data", judged_file, "--model", tmp_path / "mix.rw", "--json").json
+    assert [member["model"] for member in mixed["models"]] == ["old", "new"]
+    words = ("evaluate", "--data", judged_file)
+    assert refuse(*words, f"a={model}", f"a={feature}") == "Two systems are called a; give them different names."
+    assert refuse(*words, f"a={model}", model) == f"{model} is given twice."
+    assert refuse(*words, "=x") == "A system is spelled FILE or NAME=FILE, not '=x'."

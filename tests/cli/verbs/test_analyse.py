@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from typer.main import get_command
 
@@ -38,10 +40,10 @@ def test_errors(run, fold, model, trees, tmp_path):
     code, out, err = run(*words)
     assert code == 0
     summary, _, head, *_, last = out.splitlines()
-    assert "ties one half" in summary
+    assert re.search(r" misorders \d+ % of the [\d,]+ pairs of ", summary)
     assert head.split() == ["labels", "pairs", str(model), str(trees)]
     assert last.startswith("all")
-    assert err == f"wrote {tmp_path / 'errors.svg'}\n"
+    assert f"wrote {tmp_path / 'errors.svg'}\n" in err
     assert (tmp_path / "errors.svg").read_text().startswith("<svg")
     judged = read_letor(fold / "test.txt")
     expected = rw.analyses.pair_errors({str(model): rw.load(model)}, judged).rate(str(model))
@@ -88,11 +90,11 @@ def test_documents_that_a_run_did_not_retrieve_are_below_all_others(run, fold, m
     part = tmp_path / "part.run"
     unknown = f"{lines[0].split()[0]} Q0 nobody-judged-this 1 1e9 x"
     part.write_text("\n".join([unknown, *(line for line in lines if int(line.split()[3]) <= 2)]) + "\n")
-    code, out, _ = run("analyse", "errors", part, "--data", fold / "test.txt")
+    code, _, err = run("analyse", "errors", part, "--data", fold / "test.txt")
     assert code == 0
     judged = read_letor(fold / "test.txt")
     missing = len(judged) - 2 * len(judged.groups)
-    assert f"{missing} judged documents not retrieved by {part}, below all others" in out
+    assert f"{part} does not retrieve {missing} judged documents: they count as below all others." in err
     scores = rw.load(model).predict(judged)
     scores[Ranking.of(scores, judged.groups).ranks() > 2] = -1e9
     expected = rw.analyses.pair_errors({"part": scores}, judged).rate("part")
@@ -108,14 +110,15 @@ def test_runs_of_other_queries(run, refuse, fold, model, tmp_path, kind):
     some.write_text("\n".join(line for line in lines if line.split()[0] == lines[0].split()[0]) + "\n")
     words = ("analyse", kind, whole, some, "--data", fold / "test.txt")
     assert "1 are shared by all systems" in refuse(*words)
-    assert "of 1 query" in run(*words, "--queries", "shared").out
+    lines = run(*words, "--queries", "shared").out.splitlines()
+    assert ("of 1 query" in lines[0]) if kind == "errors" else (len(lines) == 4)  # one group of queries
 
 
 def test_rounds(run, fold, trees):
     words = ("analyse", "rounds", trees, "--train", fold / "train.txt", "--test", fold / "test.txt")
     assert run(*words, "--json").json["systems"][str(trees)]["rounds"] == [1, 2, 3, 4]
     assert run(*words, "--rounds", "2", "--json").json["systems"][str(trees)]["rounds"] == [2, 4]
-    assert "12 training queries and 12 test queries" in run(*words).out
+    assert "12 training queries and 12 test queries" in run(*words).err
 
 
 def test_speed(run, fold, model, trees):
@@ -142,10 +145,10 @@ def test_cutoffs(run, refuse, fold, model, trees, tmp_path):
     words = ("analyse", "cutoffs", model, trees, "--data", fold / "test.txt")
     code, out, err = run(*words, "--plot", tmp_path / "curves.json")
     summary, _, head, *rows = out.splitlines()
-    assert summary.startswith("Mean ndcg by cut-off, from 1 to 10: ")
+    assert summary.startswith("From cut-off 1 to 10, the mean ndcg goes from ")
     assert (code, head.split()) == (0, ["ndcg", *(f"@{cut}" for cut in range(1, 11))])
     assert [row.split()[0] for row in rows] == [str(model), str(trees)]
-    assert "by cut-off" in (tmp_path / "curves.json").read_text()
+    assert "From cut-off 1 to 10" in (tmp_path / "curves.json").read_text()
     assert f"wrote {tmp_path / 'curves.json'}" in err
     found = run(
         *words, "--metric", "p", "--cutoffs", "1,3", "--min-relevant", 2, "--drop-one-label", "--json"
@@ -165,7 +168,7 @@ def test_steps(run, fold, trees):
 def test_bound(run, fold):
     words = ("analyse", "bound", "rankboost", "--train", fold / "train.txt", "--set", "rounds=5")
     assert len(run(*words, "--json").json["bounds"]) == 5
-    assert "the bound improves in 5 of 5 rounds" in run(*words).out
+    assert "in training improves in 5 of 5 rounds" in run(*words).out
 
 
 def test_metrics(run, folder, fold):
@@ -188,9 +191,9 @@ def test_features(run, fold):
         "only",
         {"first": [0, 1], "last": [5]},
     )
-    summary, empty, _, *rows = run(*words).out.splitlines()
-    assert "judged out of fold by 12 queries" in summary + empty
-    assert len(rows) == 1 + 6
+    shown = run(*words)
+    assert "judged out of fold by 12 queries" in shown.err
+    assert len(shown.out.splitlines()) == 3 + 1 + 6
 
 
 @pytest.mark.parametrize(

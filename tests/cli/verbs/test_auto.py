@@ -13,15 +13,17 @@ import time
 
 import pytest
 
-from rankwright import AutoRanker
+from auto.small_run import small_data
+from html_page import read_page
+from rankwright import AutoRanker, evaluate
 from rankwright.auto.mixing import FitProgress, MemberStanding
 from rankwright.cli.output.live_tables import LiveStandings, NewMembers
 from rankwright.data import synthetic
 from rankwright.data.readers.fold_folders import read_fold
 from rankwright.data.readers.letor import read_letor, write_letor
 from rankwright.data.splitting import concat
-from rankwright.ensembling.time_limit import NoTimeError, TimeLimit
 from rankwright.models import load
+from rankwright.training.concurrent_fits import NoTimeError, TimeLimit
 
 START = "import sys; from rankwright.cli import main; main()"
 SIMPLE = ("--portfolio", "ranksvm,adarank", "--jobs", 1)
@@ -37,7 +39,7 @@ def test_auto(run, fold, tmp_path):
     assert code == 0
     lines = out.splitlines()
     assert re.fullmatch(
-        r"ndcg@10 of 0\.\d{4} is expected on new queries \(95 % interval 0\.\d{4} to [01]\.\d{4}, "
+        r"On new queries, expect a mean ndcg@10 of 0\.\d{4} \(95 % interval 0\.\d{4} to [01]\.\d{4}, "
         r"from 12 queries\)\.",
         lines[0],
     )
@@ -566,3 +568,25 @@ def test_auto_is_listed(run):
     assert "\nauto " in run("rankers").out
     assert run("rankers", "auto").out.startswith("auto: A mixture of many rankers")
     assert run("rankers", "AutoRanker", "--json").json["parameters"].keys() >= {"time_limit", "portfolio", "work"}
+
+
+def test_the_model_is_compared_with_the_order_of_today(run, refuse, tmp_path):
+    data = small_data()
+    table = tmp_path / "shop.csv"
+    rows = [
+        f"{query},{label:g},{x[0]},{x[1]},{-x[0]},shop {query}"
+        for x, label, query in zip(data.X, data.y, data.qid, strict=True)
+    ]
+    table.write_text("qid,label,bm25,clicks,position,query_text\n" + "\n".join(rows))
+    words = auto(table, tmp_path / "m.rw", "--baseline-column", "position")
+    result = run(*words, "--show", "query_text", "--report", tmp_path / "page.html", "--json").json
+    order = result["estimate"]["baseline"]
+    assert order["name"] == "position"
+    assert order["value"] == pytest.approx(evaluate(data.X[:, 0], data).mean("scores", "ndcg@10"))
+    assert order["ahead"] == pytest.approx(result["estimate"]["value"] - order["value"])
+    assert load(tmp_path / "m.rw").feature_names == ("bm25", "clicks"), "what is shown today is no feature"
+    browser = read_page(tmp_path / "page.html").data["browser"]
+    assert browser["systems"][1] == "position"
+    assert browser["queries"][0]["text"] == f"shop {browser['queries'][0]['id']}"
+    assert "order today (position)" in run(*words).out
+    assert "There is no column 'rank'" in refuse(*words[:-1], "rank")

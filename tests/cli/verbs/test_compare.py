@@ -99,3 +99,61 @@ def test_runs_of_other_queries(run, refuse, fold, systems, tmp_path):
     words = ("compare", systems[2], some, "--data", fold / "test.txt")
     assert "has no document for 1 of 12 judged queries, and 11 are shared by all systems" in refuse(*words)
     assert json.loads(run(*words, "--queries", "shared", "--json").out)["queries"] == 11
+
+
+@pytest.fixture
+def shop(tmp_path):
+    """A shop's table, and a model of its only feature, which ranks perfectly; the second best is first today."""
+    rows = [
+        f"q{query},shoes {query},{label},{label}.5,Shoe {query}.{label},https://shop.example/{label},{position}"
+        for query in range(4)
+        for label, position in ((0, 3), (1, 1), (2, 2))
+    ]
+    table = tmp_path / "shop.csv"
+    table.write_text("qid,query_text,label,bm25,title,url,position\n" + "\n".join(rows))
+    save(FeatureScorer(0, 1, n_features=1, missing=0.0, feature_names=("bm25",)), tmp_path / "new.rw")
+    return table
+
+
+@pytest.mark.filterwarnings("default:The order by")
+def test_the_order_of_today_is_the_baseline(run, refuse, shop, tmp_path):
+    words = ("compare", f"new={tmp_path / 'new.rw'}", "--data", shop, "--metrics", "ndcg@1", "--show")
+    shown = (*words, "query_text,title,url", "--baseline-column")
+    compared = run(*shown, "position", "--report", tmp_path / "page.html", "--json").json
+    assert compared["baseline"] == "position"
+    means = {name: values["ndcg@1"]["mean"] for name, values in compared["systems"].items()}
+    assert means == {"position": pytest.approx(1 / 3), "new": 1.0}
+    query = read_page(tmp_path / "page.html").data["browser"]["queries"][0]
+    assert query["text"] == f"shoes {query['id'][1:]}"
+    assert query["details"][0][1:] == ["https://shop.example/0", "position 3"]
+    falling = run(*shown, "-position")
+    assert (
+        "The order by '-position' ranks most pairs of documents wrongly; its reverse is 'position'." in falling.err
+    )
+    assert "bm25" in run(*shown, "-bm25").out, "a feature of the model"
+    assert refuse(*shown, "position", "--baseline", "new") == "Give --baseline or --baseline-column, not both."
+    assert "There is no column 'positio'; did you mean 'position'?" in refuse(*shown, "positio")
+    letor = tmp_path / "judged.txt"
+    letor.write_text("1 qid:1 1:1\n0 qid:1 1:2\n")
+    assert refuse("compare", tmp_path / "new.rw", "--data", letor, "--baseline-column", "position") == (
+        "--show and --baseline-column are for tables only, not for LETOR files."
+    )
+
+
+def test_evaluate_measures_the_order_of_today_first(run, refuse, shop, tmp_path):
+    words = ("evaluate", f"new={tmp_path / 'new.rw'}", "--data", shop, "--baseline-column", "position")
+    measured = run(*words, "--metrics", "ndcg@1", "--json").json
+    assert list(measured["systems"]) == ["position", "new"]
+    assert measured["comparisons"][0]["difference"] == pytest.approx(2 / 3)
+    assert "an order has no rounds" in refuse(*words, "--rounds", "1")
+
+
+def test_columns_to_show_are_in_written_tables(run, shop, tmp_path):
+    words = (tmp_path / "new.rw", "--data", shop, "--show", "title")
+    assert run("predict", *words, "--out", tmp_path / "scores.csv").code == 0
+    assert (tmp_path / "scores.csv").read_text().splitlines()[:2] == [
+        "qid,docid,score,rank,label,title",
+        "q0,doc1,0.5,3,0.0,Shoe 0.0",
+    ]
+    first = run("rank", *words, "--json").json["queries"]["q0"][0]
+    assert first == {"document": "doc3", "score": 2.5, "title": "Shoe 0.2"}

@@ -71,17 +71,22 @@ def assert_column(column, lines: list[tuple[int, str]]) -> None:
         assert column.n_texts == len(texts)
         assert column.n_numbers == len(values) - len(texts) - len(missing)
         assert column.first_text == ((texts[0][0], texts[0][1].encode()[:64]) if texts else None)
-        kind = np.float64 if column.name == "label" else np.float32
+        exact = np.array([np.nan if one is None else one for one in numbers], dtype=np.float64)
         with np.errstate(over="ignore"):
-            expected = np.array([np.nan if one is None else one for one in numbers], dtype=kind)
-        assert column.numbers().dtype == kind
-        np.testing.assert_array_equal(column.numbers(), expected)
+            is_rounded = (exact.astype(np.float32) != exact) & (np.trunc(exact) == exact)
+            kind = np.float64 if column.name == "label" or is_rounded.any() else np.float32
+            assert column.numbers().dtype == kind
+            if column.name == "label":
+                np.testing.assert_array_equal(column.numbers(), exact)
+            np.testing.assert_array_equal(column.numbers().astype(np.float32), exact.astype(np.float32))
+            np.testing.assert_array_equal(column.numbers()[is_rounded], exact[is_rounded])
     assert column.first_missing_line == (missing[0] if missing else None)
 
 
 numbers = st.one_of(
     st.floats(allow_nan=False).map(repr),
     st.integers(-9, 99).map(str),
+    st.integers(2**24, 2**53).map(str),
     st.sampled_from(
         ["", "NA", "null", "true", "FALSE", "0x10", "1e5", ".5", "+1", " 7 ", "1_0", "-", "1e999", "\xe9"]
     ),
@@ -239,3 +244,20 @@ def test_the_longest_record(block_size):
     data = b"id,x\n" + b"a" * 17 + b",1\n"
     assert not isinstance(parse(data, block_size, max_record=19), tuple)
     assert parse(data, block_size, max_record=18) == (2, "record_too_long")
+
+
+def test_dates_of_a_csv_file(csv_file):
+    path = csv_file(b"qid,label,day\n1,0,1970-01-11\n1,1,\n")
+    np.testing.assert_array_equal(read_csv(path, dates=["day"]).X, [[10], [np.nan]])
+    with pytest.raises(InputError, match=r"'1970-01-11' in column 'day' is not a number; name .* in dates\."):
+        read_csv(path, features=["day"])
+
+
+def test_a_column_may_be_a_feature_and_shown_as_it_is_written(tmp_path):
+    path = tmp_path / "shop.csv"
+    path.write_text('qid,label,title,price\nhats,1,"Hat, red",3.50\nhats,0,,12\n')
+    data = read_csv(path, show=["title", "price"])
+    assert data.feature_names == ("price",)
+    assert data.X.tolist() == [[3.5], [12.0]]
+    assert data.shown["title"].tolist() == ["Hat, red", None]
+    assert data.shown["price"].tolist() == ["3.50", "12"]

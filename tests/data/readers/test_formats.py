@@ -156,3 +156,29 @@ def test_features_numbered_from_0_are_read_on_request(tmp_path):
     for name in ("train.txt", "vali.txt", "test.txt"):
         dump_svmlight_file(X, y, str(tmp_path / name), query_id=qid)
     assert read_fold(tmp_path, zero_based=True).test.X.tolist() == X.tolist()
+
+
+@pytest.mark.parametrize("read", [rw.read_csv, rw.read_letor, rw.read_run, rw.read_judgements])
+@pytest.mark.parametrize("name", ["lines.csv", "lines.csv.gz"])
+def test_a_file_of_empty_lines_is_refused_at_its_first_block(write, read, name):
+    path = write(name, "\n" * (10 << 20))
+    with pytest.raises(rw.InputError, match=r"4,194,304 bytes of empty lines in a row"):
+        read(path)
+
+
+def test_some_empty_lines_are_skipped(write):
+    path = write("run.txt", "\n" * (3 << 20) + "q Q0 d 1 0.5 x\n" + "\n" * (3 << 20) + "q Q0 e 2 0.4 x")
+    assert rw.read_run(path).document_ids.tolist() == ["d", "e"]
+    with pytest.raises(rw.InputError, match=r"line 3145729: Found 2 columns"):
+        rw.read_run(write("run.txt", "\n" * (3 << 20) + "q Q0\n"))
+
+
+def test_a_run_in_one_endless_line_is_refused(write):
+    with pytest.raises(rw.InputError, match=r"line 1: expected at most 67,108,864 bytes per line"):
+        rw.read_run(write("run.txt.gz", "q" * (80 << 20)))
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_lines_of_a_run_end_as_any_system_ends_them(write, end):
+    path = write("run.txt", "\ufeff" + end.join(["q Q0 d 1 0.5 x", "q Q0 e 2 0.4 x", ""]))
+    assert rw.read_run(path).document_ids.tolist() == ["d", "e"]

@@ -510,7 +510,7 @@ def test_what_is_written_reads_back_the_same(tmp_path_factory, X, data, name):
     qid = data.draw(
         st.one_of(*(st.lists(ids, min_size=n_rows, max_size=n_rows) for ids in (words, st.integers(-9, 9))))
     )
-    document_ids = data.draw(st.one_of(st.none(), st.lists(words, min_size=n_rows, max_size=n_rows)))
+    document_ids = data.draw(st.one_of(st.none(), st.lists(words, min_size=n_rows, max_size=n_rows, unique=True)))
     original = RankingData(X, y, qid, document_ids=document_ids)
     path = tmp_path_factory.mktemp("round") / name
     write_letor(original, path)

@@ -80,7 +80,7 @@ def test_a_network_reports_permutation_importance():
 
 
 def test_only_a_sample_of_whole_queries_is_kept_and_none_by_trees(monkeypatch):
-    monkeypatch.setattr(importances, "SAMPLE_DOCUMENTS", 50)
+    monkeypatch.setattr("rankwright.rankers.ranker.SAMPLE_DOCUMENTS", 50)
     data = judged()
     sample = rw.RankNet(rounds=1, n_jobs=1).fit(data)._sample
     assert 0 < len(sample) <= 50

@@ -2,14 +2,25 @@
 
 import subprocess
 import sys
+import warnings
 
 import pytest
 import sklearn
 from sklearn.base import clone
+from sklearn.model_selection import (
+    GridSearchCV,
+    GroupKFold,
+    KFold,
+    cross_val_score,
+    cross_validate,
+)
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.utils import get_tags
 
 import rankwright as rw
 from rankwright.rankers.catalogue import find_ranker, known_rankers
+from rankwright.rankers.sklearn.estimator import SplitQueryWarning
 
 FIT = """
 import sys
@@ -62,3 +73,47 @@ def test_an_unfitted_copy_has_the_parameters_and_nothing_else():
 def test_a_ranker_is_called_like_its_class(name):
     assert find_ranker(name) is known_rankers()[name]
     assert find_ranker(find_ranker(name).__name__) is known_rankers()[name]
+
+
+def warned_of_split_queries(call):
+    """Return the warnings of split queries that a call gives."""
+    with sklearn.config_context(enable_metadata_routing=True), warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        call()
+    return [warning for warning in caught if issubclass(warning.category, SplitQueryWarning)]
+
+
+X, Y, QID = rw.synthetic.gaussian_queries(9)
+PLAIN, BY_QUERY = KFold(3, shuffle=True, random_state=0), GroupKFold(3)
+TOOLS = {
+    "cross_val_score": lambda ranker, cv, given: cross_val_score(ranker, X, Y, cv=cv, params=given),
+    "a metric": lambda ranker, cv, given: cross_val_score(
+        ranker, X, Y, cv=cv, params=given, scoring=rw.make_scorer("map")
+    ),
+    "with training scores": lambda ranker, cv, given: cross_validate(
+        ranker, X, Y, cv=cv, params=given, return_train_score=True
+    ),
+    "a grid": lambda ranker, cv, given: GridSearchCV(ranker, {"rounds": [1, 2]}, cv=cv).fit(X, Y, **given),
+    "a pipeline": lambda ranker, cv, given: cross_val_score(
+        make_pipeline(StandardScaler(), ranker), X, Y, cv=cv, params=given
+    ),
+}
+
+
+@pytest.mark.parametrize("tool", TOOLS.values(), ids=TOOLS)
+def test_folds_that_divide_queries_give_a_warning(tool):
+    ranker = rw.AdaRank(rounds=2)
+    divided = warned_of_split_queries(lambda: tool(ranker, PLAIN, {"qid": QID}))
+    assert "cv=GroupKFold(), params={'qid': qid, 'groups': qid}) keeps queries whole" in str(divided[0].message)
+    assert warned_of_split_queries(lambda: tool(ranker, BY_QUERY, {"qid": QID, "groups": QID})) == []
+
+
+def test_scores_of_training_data_and_of_equal_ids_elsewhere_give_no_warning():
+    ranker = rw.AdaRank(rounds=2)
+    assert warned_of_split_queries(lambda: ranker.fit(X, Y, QID).score(X, Y, QID)) == []
+    assert warned_of_split_queries(lambda: ranker.score(X[::2], Y[::2], QID[::2])) == []
+    search = GridSearchCV(ranker, {"rounds": [1, 2]}, cv=BY_QUERY)
+    assert warned_of_split_queries(lambda: search.fit(X, Y, qid=QID, groups=QID)) == []
+    assert warned_of_split_queries(lambda: search.score(X + 1, Y, qid=QID)) == [], (
+        "another file numbers queries too"
+    )

@@ -1,6 +1,7 @@
 """A chart as files, and what is said where a package is missing."""
 
 import json
+import re
 import sys
 import xml.etree.ElementTree as ET
 from itertools import combinations
@@ -9,7 +10,7 @@ import numpy as np
 import pytest
 
 from rankwright.base.errors import InputError, MissingPackageError
-from rankwright.reports.charts import line_chart, require_drawing
+from rankwright.reports.charts import bar_chart, line_chart, require_drawing
 from rankwright.reports.charts.chart import DARK, LIGHT, config, script_json
 
 HOSTILE = "</script><script>alert(1)</script><!--"
@@ -136,3 +137,10 @@ def test_light_and_dark_differ_in_colours_alone():
     assert light["axis"].keys() == dark["axis"].keys()
     assert light["style"].keys() == dark["style"].keys()
     assert light["background"] != dark["background"]
+
+
+def test_names_at_the_side_have_room_for_a_wider_font():
+    """The font of a picture is measured where it is drawn; a browser may show it in another."""
+    drawn = bar_chart({"category=trousers": 0.4, "b": 0.44}, "x", description="d").svg()
+    left = int(re.search(r"translate\((\d+),", drawn)[1])
+    assert left >= 119, "as wide as in DejaVu Sans, with the gap between name and bar"

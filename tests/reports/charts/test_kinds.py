@@ -55,6 +55,15 @@ WITH_NAMES = KINDS[:-1]
 
 
 @pytest.mark.parametrize("kind", WITH_NAMES)
+@pytest.mark.parametrize("name", ["__proto__", "constructor", "toString"])
+def test_names_that_objects_of_javascript_have_are_drawn(kind, name):
+    assert name in [text.removesuffix("\N{WORD JOINER}") for text in texts(of(kind, [name, "other"]))]
+    titled = line_chart({"curve": [(1, 2), (2, 3)]}, name, name, description=name)
+    assert titled.description == name
+    assert name in [text.removesuffix("\N{WORD JOINER}") for text in texts(titled)]
+
+
+@pytest.mark.parametrize("kind", WITH_NAMES)
 def test_names_are_drawn_whatever_they_are(kind):
     drawn = texts(of(kind, NAMES))
     assert set(NAMES) <= set(drawn)

@@ -45,3 +45,9 @@ def test_many_points_are_sampled():
 
 def test_a_logarithmic_axis_of_one_point():
     assert "alone" in texts(drawn([Point("alone", 3.0, 0.5)], x_log=True))
+
+
+def test_integers_have_no_ticks_between():
+    for last in (2, 3, 5):
+        chart = drawn([Point("", float(number), 0.5 + number / 100) for number in range(1, last + 1)])
+        assert [text for text in texts(chart) if text and text[0] in "12345"] == [*map(str, range(1, last + 1))]

@@ -17,6 +17,7 @@ import functools
 import inspect
 import json
 import math
+from collections import Counter
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -24,13 +25,16 @@ from typing import Any
 import typer
 
 from rankwright.base.errors import InputError, MissingPackageError
-from rankwright.base.wording import nearest
-from rankwright.cli.options.option_groups import keyword, option, with_signature
+from rankwright.base.wording import brief_list, nearest
+from rankwright.cli.options.option_groups import MORE, keyword, option, with_signature
 from rankwright.cli.output.console import write_text
 
-OWN = ("config", "save-config", "help")
+OWN = ("config", "save-config", "help", "help-all")
 SETTINGS = "set"
 FROM_FILE = "rankwright.settings"  # the context's entry for the file's --set
+LARGEST = 2**16  # bytes of a file: YAML of that size is read in seconds
+DEEPEST = 16  # lists in lists
+MOST_DOTS = 500  # in a line of TOML, whose reader takes quadratic memory for a key of many parts
 
 
 def _load(context: typer.Context, path: Path | None) -> Path | None:
@@ -42,7 +46,7 @@ def _load(context: typer.Context, path: Path | None) -> Path | None:
             key = name.replace("_", "-")
             if key not in known:
                 raise InputError(
-                    f"{path} has the option {name!r}, which `{context.info_name}` does not take"
+                    f"{path} has the option {brief_list([name])!r}, which `{context.info_name}` does not take"
                     f"{nearest(key, known)}"
                 )
             if key == SETTINGS:
@@ -72,8 +76,11 @@ CONFIG = option(
     "FILE",
     is_eager=True,  # the file gives the defaults of all other options
     callback=_load,
+    panel=MORE,
 )
-SAVE_CONFIG = option("File to write with the options of this run, for --config.", "FILE", callback=_check_output)
+SAVE_CONFIG = option(
+    "File to write with the options of this run, for --config.", "FILE", callback=_check_output, panel=MORE
+)
 
 
 def configurable(verb: Callable[..., None]) -> Callable[..., None]:
@@ -124,9 +131,10 @@ def _default(path: Path, name: str, value: Any, *, several: bool) -> Any:
     """Return an option's value as the command line takes it: a list becomes text with commas."""
     if isinstance(value, dict):
         raise InputError(f"{path}: the option {name!r} must not be a table.")
-    if several:
-        return value if isinstance(value, list) else [value]
-    return ",".join(map(_spelled, value)) if isinstance(value, list) else value
+    if value is None:
+        return None
+    texts = [_spelled(each) for each in (value if isinstance(value, list) else [value])]
+    return texts if several else ",".join(texts)
 
 
 def _takes_several(parameter: Any) -> bool:
@@ -162,15 +170,44 @@ def read_config(path: Path) -> dict[str, Any]:
 
     read = _reader(path)
     with open_bytes(path) as file:
-        content = file.read()
+        content = file.read(LARGEST + 1)  # it may be a device that never ends
+    if len(content) > LARGEST:
+        raise InputError(f"{path} is too large: a configuration file has at most {LARGEST // 2**10} KiB.")
     try:
         options = read(content.decode())
-    except (ValueError, RecursionError) as error:  # also what the TOML and JSON readers raise
+        _require_plain(options)
+    except (ValueError, RecursionError, OverflowError) as error:  # also what the TOML and JSON readers raise
         reason = (str(error).partition("\n")[0] or type(error).__name__).removesuffix(".")
         raise InputError(f"{path} cannot be read as {_suffix(path)[1:].upper()}: {reason}.") from None
     if not isinstance(options, dict):
         raise InputError(f"{path} must hold options by name, such as ranker and train.")
-    return {str(name): value for name, value in options.items()}
+    return options
+
+
+def _require_plain(value: Any, depth: int = 0) -> None:
+    """Refuse values that no option has."""
+    if depth > DEEPEST:
+        raise ValueError("it is nested too deeply")
+    if isinstance(value, dict | list):
+        for each in [*value, *value.values()] if isinstance(value, dict) else value:
+            _require_plain(each, depth + 1)
+    elif isinstance(value, str):
+        if b"\0" in value.encode():  # which refuses surrogates
+            raise ValueError(f"a text has the character NUL: {brief_list([value])}")
+    elif isinstance(value, int):
+        if abs(value) >= 2**64:
+            raise ValueError("a number has too many digits")
+    elif not isinstance(value, float | None):
+        raise ValueError(f"{value} is a {type(value).__name__}; write it in quotation marks")
+
+
+def _unique(pairs: list[tuple[Any, Any]]) -> dict[str, Any]:
+    """Return the entries of a table by name; refuse a name that is there twice, as TOML does."""
+    table = {str(name): value for name, value in pairs}
+    if len(table) < len(pairs):
+        (name, _), *_ = Counter(str(name) for name, _ in pairs).most_common(1)
+        raise ValueError(f"{brief_list([name])} is given twice")
+    return table
 
 
 def as_text(options: Mapping[str, Any], path: Path) -> str:
@@ -186,18 +223,39 @@ def _suffix(path: Path) -> str:
 
 
 def _reader(path: Path) -> Callable[[str], Any]:
-    import tomllib
-
-    readers: dict[str, Callable[[str], Any]] = {".yaml": _read_yaml, ".toml": tomllib.loads, ".json": json.loads}
+    readers: dict[str, Callable[[str], Any]] = {".yaml": _read_yaml, ".toml": _read_toml, ".json": _read_json}
     if _suffix(path) not in readers:
         raise InputError(f"{path} is no configuration file: its name must end with .toml, .yaml, .yml or .json.")
     return readers[_suffix(path)]
 
 
+def _read_toml(text: str) -> Any:
+    import tomllib
+
+    if any(line.count(".") > MOST_DOTS for line in text.splitlines()):
+        raise ValueError(f"a line has more than {MOST_DOTS} dots")
+    return tomllib.loads(text)
+
+
+def _read_json(text: str) -> Any:
+    return json.loads(text, object_pairs_hook=_unique)
+
+
 def _read_yaml(text: str) -> Any:
     yaml = _yaml()
+
+    class Loader(yaml.SafeLoader):  # type: ignore[misc, name-defined]  # yaml has no types
+        def compose_node(self, parent: Any, index: Any) -> Any:
+            event = self.peek_event()
+            if isinstance(event, yaml.AliasEvent) or event.tag is not None:
+                raise ValueError("aliases (*name) and tags (!name) are not allowed")
+            return super().compose_node(parent, index)
+
+        def construct_mapping(self, node: Any, deep: bool = False) -> dict[str, Any]:  # noqa: ARG002
+            return _unique(self.construct_pairs(node, deep=True))
+
     try:
-        return yaml.safe_load(text)
+        return yaml.load(text, Loader)
     except yaml.YAMLError as error:
         raise ValueError(" ".join(str(error).split())) from None
 

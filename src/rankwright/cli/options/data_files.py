@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 
 LETOR = "letor"
 TABLES = {"csv": ",", "tsv": "\t", "parquet": None}  # with the delimiter of the fields
-FORMATS = "LETOR, .csv or .tsv, each may be .gz; .parquet; - for standard input"
+DELIMITERS = {"comma": ",", "semicolon": ";", "tab": "\t", ",": ",", ";": ";", "\t": "\t", "\\t": "\t"}
+FORMATS = "LETOR, .csv or .tsv, each may be .gz; .parquet, or a folder of such files; - for standard input"
 STANDARD_INPUT = "standard input"
 
 
@@ -49,6 +50,17 @@ class ReadOptions:
     categorical: str | None = _option(
         "Columns of a table with categories to encode, by name or pattern.", "A,B,..."
     )
+    dates: str | None = _option(
+        "Columns of a table with dates, by name or pattern, to be features in days since 1970.", "A,B,..."
+    )
+    delimiter: str | None = _option(
+        "Delimiter of a .csv or .tsv file: comma, semicolon or tab, by default as its name says.", "NAME"
+    )
+    show: str | None = _option(
+        "Columns of a table to show beside documents and queries on pages and in written tables, such as "
+        "query_text,title,url; this alone makes no feature of them, and keeps those that are.",
+        "A,B,...",
+    )
     n_features: int | None = _option(
         "Number of features, if a LETOR file never mentions the last ones.", "N", min=1
     )
@@ -61,6 +73,8 @@ class ReadOptions:
             if self.format not in (LETOR, *TABLES):
                 raise InputError(f"--format must be letor, csv, tsv or parquet, not {self.format!r}.")
             return self.format
+        if is_parquet_folder(path):
+            return "parquet"
         ending = Path(path.name.lower().removesuffix(".gz")).suffix.removeprefix(".")
         return ending if ending in TABLES else LETOR
 
@@ -73,6 +87,8 @@ class ReadOptions:
             "features": None if self.features is None else _names(self.features),
             "drop": _names(self.drop),
             "categorical": _names(self.categorical),
+            "dates": _names(self.dates),
+            "show": _names(self.show),
         }
         if self.features is None and models and all(model.feature_names is not None for model in models):
             from rankwright.data.categories import source_columns
@@ -84,14 +100,39 @@ class ReadOptions:
             options["categorical"] = list(dict.fromkeys(held))
         return options
 
+    def ordered_by(self, column: str | None, models: Sequence[HasFeatures] = ()) -> ReadOptions:
+        """Return the options that keep the column of an order, which is a feature only if that is asked for."""
+        if column is None:
+            return self
+        name = column.removeprefix("-")
+        asked = self.columns(models, judged=True)["features"] is not None
+        drop = self.drop if asked else ",".join([*_names(self.drop), name])
+        return replace(self, show=",".join([*_names(self.show), name]), drop=drop)
+
     def refuse_columns(self, path: Path) -> None:
         """Refuse options that have no effect on a LETOR file."""
-        for name in ("label", "qid", "docid", "features", "drop", "categorical"):
+        for name in ("label", "qid", "docid", "features", "drop", "categorical", "dates", "show", "delimiter"):
             if getattr(self, name) is not None:
                 hint = "; for the number of features there is --n-features" if name == "features" else ""
                 if str(path) == "-" and self.format is None:
                     hint = ", as which standard input is read; add --format csv, tsv or parquet"
-                raise InputError(f"--{name} is for tables only, not for LETOR files{hint}.")
+                option = "--show and --baseline-column are" if name == "show" else f"--{name} is"
+                raise InputError(f"{option} for tables only, not for LETOR files{hint}.")
+
+    def delimiter_of(self, kind: str) -> str | None:
+        """Return the delimiter of a kind of table: as given, otherwise that of the kind; None for Parquet."""
+        if self.delimiter is None:
+            return TABLES[kind]
+        if TABLES[kind] is None:
+            raise InputError("--delimiter is for .csv and .tsv files, not for Parquet.")
+        if self.delimiter not in DELIMITERS:
+            raise InputError(f"--delimiter must be comma, semicolon or tab, not {self.delimiter!r}.")
+        return DELIMITERS[self.delimiter]
+
+
+def is_parquet_folder(path: Path) -> bool:
+    """Return whether a path is a folder of Parquet files, in folders of their own or not."""
+    return path.is_dir() and next(path.rglob("*.parquet"), None) is not None
 
 
 def _names(text: str | None) -> list[str]:
@@ -143,15 +184,17 @@ def _read(
     if kind == LETOR:
         reading.refuse_columns(path)
     documents: Documents
+    options: dict[str, Any]
     with file_of(path) as file:
         if kind == LETOR:
-            options: dict[str, Any] = {"n_features": reading.n_features, "zero_based": reading.zero_based}
+            options = {"n_features": reading.n_features, "zero_based": reading.zero_based}
             documents = data.read_letor(file, judged=judged, n_jobs=n_jobs, **options)
         else:
             if reading.n_features is not None or reading.zero_based:
                 name = "--zero-based" if reading.zero_based else "--n-features"
                 raise InputError(f"{name} is for LETOR files only.")
-            documents = _read_table(file, kind, reading.columns(models, judged=judged))
+            options = reading.columns(models, judged=judged)
+            documents = _read_table(file, reading.delimiter_of(kind), options)
     for model in models:
         _require_features(documents, model, path, reading)
     if documents.columns is not None:
@@ -159,15 +202,15 @@ def _read(
     return documents
 
 
-def _read_table(file: Path, kind: str, options: dict[str, Any]) -> Documents:
+def _read_table(file: Path, delimiter: str | None, options: dict[str, Any]) -> Documents:
     from rankwright.data.tables import ColumnsWarning
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ColumnsWarning)  # a note says the same
-        if kind == "parquet":
+        if delimiter is None:
             documents: Documents = data.read_parquet(file, **options)
         else:
-            documents = data.read_csv(file, delimiter=TABLES[kind], **options)
+            documents = data.read_csv(file, delimiter=delimiter, **options)
     return documents
 
 
@@ -210,12 +253,12 @@ def files_of(path: Path) -> list[Path]:
 
 
 def read_collection(path: Path, reading: ReadOptions, n_jobs: int | None) -> RankingData | Path:
-    """Return the judged documents of a file; a folder is returned as it is."""
-    if path.is_dir():
+    """Return the judged documents of a file or of a folder of Parquet files; another folder as it is."""
+    if path.is_dir() and not is_parquet_folder(path):
         if reading != ReadOptions():
             raise InputError(f"Options of reading data files are for a file; {path} is a folder of folds.")
         return path
-    if str(path) != "-" and not path.exists():
+    if str(path) != "-" and not path.exists() and reading.format_of(path) != "parquet":
         raise InputError(f"There is no file or folder {path}.")
     return read_data(path, reading, n_jobs=n_jobs)
 

@@ -39,6 +39,8 @@ class Face:
         Returns the value of the parameter from the option's name and text.
     type
         The type of the option, if it is not the parameter's.
+    rare
+        Whether `--help` leaves the option to `--help-all`.
     more
         Further arguments of `typer.Option`.
     """
@@ -48,6 +50,7 @@ class Face:
     words: str = ""
     read: Callable[[str, Any], Any] | None = None
     type: Any = None
+    rare: bool = False
     more: dict[str, Any] = field(default_factory=dict)
 
 
@@ -91,7 +94,7 @@ def number_or_word(_option: str, text: str) -> float | str:
 COUNT = {"min": 1}
 ROUNDS = Face("LIST", read=integers, words="Numbers of rounds, such as 50,100,200; by default about twenty.")
 METRIC = Face("NAME", words="Metric, such as ndcg@10, map or mrr.", more={"autocompletion": complete_metric})
-WORKERS = Face("N", words="Number of parallel fits; by default one per thread.", more=COUNT)
+WORKERS = Face("N", words="Number of parallel fits; by default one per thread.", rare=True, more=COUNT)
 
 FACES = {
     "metrics": Face(
@@ -101,18 +104,25 @@ FACES = {
         more={"autocompletion": complete_metric},
     ),
     "metric": METRIC,
-    "convention": Face("NAME", more={"autocompletion": complete_convention}),
-    "queries": Face("WHICH"),
-    "min_relevant": Face("N", more={"min": 0}),
+    "convention": Face("NAME", rare=True, more={"autocompletion": complete_convention}),
+    "queries": Face("WHICH", rare=True),
+    "min_relevant": Face("N", rare=True, more={"min": 0}),
+    "drop_one_label": Face(rare=True),
     "n_jobs": Face(
-        "N", "--jobs", words="Number of threads; by default all that this process may use.", more=COUNT
+        "N", "--jobs", "Number of threads; by default all that this process may use.", rare=True, more=COUNT
     ),
     "workers": WORKERS,
-    "random_state": Face("N", more={"min": 0}),
-    "level": Face("FRACTION"),
+    "random_state": Face("N", rare=True, more={"min": 0}),
+    "level": Face("FRACTION", rare=True),
     "folds": Face("N", more={"min": 2}),
-    "repeats": Face("N", more=COUNT),
+    "repeats": Face("N", rare=True, more=COUNT),
     "validation": Face("FRACTION or fold", read=number_or_word, type=str),
+    "stratify": Face(
+        words="Give all folds and validation parts about the same numbers of queries with few and with many "
+        "relevant documents (label >= 1).",
+        rare=True,
+    ),
+    "refit": Face(rare=True),
     "rounds": ROUNDS,
     "trees": Face(
         "LIST",
@@ -143,7 +153,7 @@ FACES = {
     ),
     "low": Face("ALPHA", words="Lowest alpha."),
     "high": Face("ALPHA", words="Highest alpha."),
-    "max_microseconds": Face("N", "--max-us", type=str | None),
+    "max_microseconds": Face("N", "--max-us", type=str | None, rare=True),
     "companions": Face(
         "LIST",
         words="Other libraries, separated by commas, whose rankers join: lightgbm, xgboost, catboost. They must "
@@ -162,7 +172,13 @@ FACES = {
         "CatBoost or RankLib. They must not have learned from these queries.",
     ),
     "interpretable": Face(words="Choose one simple model: a weighted sum of features, or of thresholds."),
-    "work": Face("DIR"),
+    "baseline_column": Face(
+        "COLUMN",
+        words="Column of the data by which documents are ordered today, such as position, ascending; with - "
+        "before it, such as -sales, descending. The model is compared with this order; the column is no feature "
+        "unless --features names it.",
+    ),
+    "work": Face("DIR", rare=True),
     "feature_names": Face("LIST", words="Names of the features there, separated by commas.", read=names),
     "n_features": Face("N", more=COUNT),
 }

@@ -16,9 +16,11 @@ import typer
 
 from rankwright.base.errors import InputError
 from rankwright.base.wording import shortened
+from rankwright.cli.output.help_page import verb_page
 
 LARGEST = (1 << 63) - 1
 REQUIRED = inspect.Parameter.empty
+MORE = "More options"  # the heading of those that `--help` leaves to `--help-all`
 WITHOUT_LABELS = {"judged=False": "`rank` or `predict`", "pass label=None": "use `rank` or `predict`"}
 Kind = TypeVar("Kind")
 
@@ -145,7 +147,16 @@ def as_command(verb: Callable[..., None]) -> Callable[..., None]:
     parameters: list[inspect.Parameter] = []
     for name, each in own.items():
         parameters += groups[name].parameters() if name in groups else [_parameter(each)]
-    return with_signature(run, parameters)
+    return with_signature(run, [*parameters, HELP_ALL.parameter("help_all", bool)])
+
+
+def _show_all(context: typer.Context, wanted: bool) -> None:
+    if wanted:
+        typer.echo(verb_page(context.command, context.command_path, everything=True))
+        raise typer.Exit
+
+
+HELP_ALL = option("Show all options.", default=False, is_eager=True, callback=_show_all)
 
 
 def _refuse_large(given: dict[str, Any]) -> None:

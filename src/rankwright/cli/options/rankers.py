@@ -1,22 +1,24 @@
 """Rankers on the command line, and their settings: `lambdamart`, or by name, `deep=lambdamart flat=lambdamart`.
 
-`--set` and `--grid` take `name=value` for all rankers and `ranker.name=value` for one of several.
+`--set` and `--grid` take `name=value` for all rankers and `ranker.name=value` for one of several. A parameter is
+an option too, `--max-leaves 16`, unless an option of the verb has its name.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rankwright.base.errors import InputError
-from rankwright.base.wording import nearest
+from rankwright.base.wording import closest, nearest
 from rankwright.cli.options.completion import complete_ranker, complete_setting
 from rankwright.cli.options.config import merged_settings
-from rankwright.cli.options.option_groups import REQUIRED, argument, option
+from rankwright.cli.options.option_groups import MORE, REQUIRED, argument, option
 from rankwright.cli.output.console import note
 
 if TYPE_CHECKING:
     from rankwright.rankers.ranker import Ranker
+TYPO = 0.8  # the similarity from which an unknown option is one of the command with a typo
 
 RANKER = argument(
     "Ranking method, such as lambdamart; `rankwright rankers` lists all.",
@@ -32,7 +34,8 @@ RANKERS = argument(
     default=REQUIRED,
 )
 SETTINGS = option(
-    "Set a parameter of the ranker; may be repeated. `rankwright rankers RANKER` lists all parameters.",
+    "Set a parameter of the ranker; --set rounds=10 may also be written --rounds 10. May be repeated. `rankwright "
+    "rankers RANKER` lists all parameters. One that is called as an option of this command needs --set.",
     "NAME=VALUE",
     "--set",
     callback=merged_settings,
@@ -42,19 +45,51 @@ AS_PRINTED = option(
     "Use the parameters of the ranker's paper in place of the defaults; --set changes them. `rankwright "
     "rankers RANKER` lists them.",
     default=False,
+    panel=MORE,
 )
-REFIT = option("Learn from the validation part too, once it has chosen the number of rounds.", default=False)
+REFIT = option(
+    "Learn from the validation part too, once it has chosen the number of rounds.", default=False, panel=MORE
+)
 CHOOSE = option(
     "How --tune compares settings. validation: on the validation part, the default if there is one. "
     "out-of-fold: by cross-validation over the training and validation queries; the final fit uses both.",
     "HOW",
+    panel=MORE,
 )
 GRID = option(
     "Values that --tune tries for a parameter, in place of the built-in grid: separated by commas, or by "
     "semicolons if values contain commas. May be repeated for several parameters.",
     "NAME=VALUES",
+    panel=MORE,
 )
-TUNE_WORKERS = option("Number of parallel fits for --tune; by default one per thread.", "N", min=1)
+TUNE_WORKERS = option("Number of parallel fits for --tune; by default one per thread.", "N", min=1, panel=MORE)
+
+
+def with_settings(words: Sequence[str], options: Collection[str]) -> list[str]:
+    """Return the words of a command with parameters such as `--max-leaves 16` as `--set max_leaves=16`.
+
+    A word that is no parameter of any ranker but like one of the options is left, to be refused with that hint.
+    """
+    rest, written = list(words), list[str]()
+    while rest and rest[0] != "--":
+        option, equals, value = rest.pop(0).partition("=")
+        name = option[2:].replace("-", "_")
+        alone = not equals and (not rest or rest[0].startswith("--"))
+        doubtful = alone or closest(option, options, cutoff=TYPO) is not None
+        if option[:2] != "--" or option in options or (doubtful and not _kinds(name)):
+            written.append(f"{option}{equals}{value}")
+        elif alone:
+            written += ["--set", f"{name}={'true' if 'Flag' in _kinds(name) else ''}"]
+        else:
+            written += ["--set", f"{name}={value if equals else rest.pop(0)}"]
+    return [*written, *rest]
+
+
+def _kinds(name: str) -> set[str]:
+    """Return the kinds of values that the parameters of this name have, of all rankers."""
+    from rankwright.rankers.catalogue import known_rankers
+
+    return {type(kind.declared[name].check).__name__ for kind in known_rankers().values() if name in kind.declared}
 
 
 def make_ranker(name: str, settings: Sequence[str], n_jobs: int | None, *, as_printed: bool = False) -> Ranker:

@@ -11,35 +11,40 @@ from pathlib import Path
 import rankwright as rw
 from rankwright.base.errors import InputError
 from rankwright.cli.options.data_files import FORMATS
-from rankwright.cli.options.option_groups import REQUIRED, argument, option
+from rankwright.cli.options.option_groups import MORE, REQUIRED, argument, option
 
 PICTURES = ".svg, .png, .html or .json"
 
 JSON = option("Print one JSON object instead of tables.", default=False)
 PLAIN_JSON = option("Print JSON.", default=False)
-JOBS = option("Number of threads; by default all that this process may use.", "N", min=1)
+JOBS = option("Number of threads; by default all that this process may use.", "N", min=1, panel=MORE)
 PLOT = option(f"Chart to write ({PICTURES}).", "FILE")
 REPORT = option("HTML page to write about the result.", "FILE")
 MODEL_TO_WRITE = option("Model file to write.", "FILE", default=REQUIRED)
 SYSTEM_FILES = argument(
     "Systems: model files (of rankwright, LightGBM, XGBoost, CatBoost or RankLib), files with one score per "
-    "line, tables written by predict, TREC runs.",
-    "FILE...",
+    "line, tables written by predict, TREC runs. NAME=FILE names one.",
+    "SYSTEM...",
     default=REQUIRED,
+)
+BASELINE_COLUMN = option(
+    "Column of the data by which documents are ordered today, such as position, ascending; with - before it, "
+    "such as -sales, descending. This order is one more system, and the baseline.",
+    "COLUMN",
 )
 JUDGED_DATA = option(
     f"Judged documents ({FORMATS}); for runs also TREC judgements (qrels).", "FILE", default=REQUIRED
 )
 TRAINING_DATA = option(f"Judged documents to learn from ({FORMATS}).", "FILE", default=REQUIRED)
 ALL_QUERIES = option(
-    f"Judged documents ({FORMATS}); or a folder with Fold1, Fold2, ..., as in LETOR, whose test parts "
-    "together are all queries; or one such fold, whose train.txt and vali.txt are used and test.txt is not.",
+    f"Judged documents ({FORMATS}), or a folder of folds. Of a folder with Fold1, Fold2, ..., as in LETOR, the "
+    "test parts together are all queries; of one such fold, train.txt and vali.txt are used and test.txt is not.",
     "PATH",
     default=REQUIRED,
 )
 FOLDS = option(
-    f"Judged documents ({FORMATS}), divided into folds by query; or a folder with Fold1, Fold2, ..., each "
-    "with train.txt, vali.txt and test.txt, as in LETOR.",
+    f"Judged documents ({FORMATS}), divided into folds by query, or a folder of folds. The folder has Fold1, "
+    "Fold2, ..., each with train.txt, vali.txt and test.txt, as in LETOR.",
     "PATH",
     default=REQUIRED,
 )
@@ -86,8 +91,18 @@ def this_command() -> str:
     return shlex.join(["rankwright", *sys.argv[1:]])
 
 
-def require_distinct(files: Sequence[Path]) -> None:
-    """Refuse a file that is given twice."""
-    for number, path in enumerate(files):
-        if path in files[:number]:
+def named_files(texts: Sequence[str]) -> dict[str, Path]:
+    """Return files by name: `NAME=FILE`, or `FILE` for one that is called as it is spelled."""
+    files: dict[str, Path] = {}
+    for text in texts:
+        before, equals, after = text.partition("=")
+        named = equals and not Path(text).exists()  # the name of a file may have a = in it
+        name, path = (before.strip(), Path(after)) if named else (text, Path(text))
+        if named and not (name and after):
+            raise InputError(f"A system is spelled FILE or NAME=FILE, not {text!r}.")
+        if path in files.values():
             raise InputError(f"{path} is given twice.")
+        if name in files:
+            raise InputError(f"Two systems are called {name}; give them different names.")
+        files[name] = path
+    return files

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from rankwright.cli.options.faces import FACES, Face
-from rankwright.cli.options.option_groups import REQUIRED, option, option_name
+from rankwright.cli.options.option_groups import MORE, REQUIRED, option, option_name
 
 ROOT = Path(__file__).parents[2]
 ENTRY = re.compile(r"^(\w[\w, ]*)(?: : .*)?\n((?: {4}.*\n?|\n(?= {4}))+)", re.MULTILINE)  # of a numpydoc section
@@ -49,14 +49,11 @@ class Signature:
         Parameters that are no options; those for callbacks never are.
     faces
         What differs from `FACES` in this verb.
-    panel
-        The heading of the options in the help.
     """
 
     function: str
     without: tuple[str, ...]
     faces: Mapping[str, Face]
-    panel: str | None
 
     def parameters(self) -> list[Parameter]:
         """Return the options, each as a parameter of a function."""
@@ -90,21 +87,17 @@ class Signature:
         default = False if each.default is True or face.type is bool else _spelled(each.default)
         words = face.words or help_text(each)
         metavar = None if isinstance(default, bool) else face.metavar or "TEXT"
-        declared = option(words, metavar, face.option, default=default, panel=self.panel, **face.more)
+        declared = option(
+            words, metavar, face.option, default=default, panel=MORE if face.rare else None, **face.more
+        )
         kind = face.type or _type(each, default)
         parameter: Parameter = declared.parameter(_key(face.option), kind)
         return parameter
 
 
-def options_of(
-    function: str,
-    *,
-    without: tuple[str, ...] = (),
-    faces: Mapping[str, Face] | None = None,
-    panel: str | None = None,
-) -> Any:
+def options_of(function: str, *, without: tuple[str, ...] = (), faces: Mapping[str, Face] | None = None) -> Any:
     """Declare the options that a function gives a verb, as the default of the parameter that receives them."""
-    return Signature(function, without, faces or {}, panel)
+    return Signature(function, without, faces or {})
 
 
 def help_text(each: Declared) -> str:

@@ -32,7 +32,6 @@ from rankwright.base.files import open_bytes
 from rankwright.base.wording import counted
 from rankwright.cli.options.data_files import LETOR, file_of, read_data
 from rankwright.cli.options.foreign_models import CatBoostModel, LightGBMModel, XGBoostModel
-from rankwright.cli.options.shared_options import require_distinct
 from rankwright.data.dataset import Documents
 from rankwright.data.readers.any_format import SCORE_COLUMNS, read_scores
 from rankwright.data.readers.csv import DELIMITERS
@@ -44,7 +43,7 @@ from rankwright.models.model_file import MAGIC
 from rankwright.models.scorer import Scorer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence, Sized
+    from collections.abc import Callable, Iterator, Mapping, Sized
     from pathlib import Path
 
     from rankwright.base.arrays import Doubles
@@ -65,24 +64,25 @@ class ScoredFile(Protocol):
 
 @contextmanager
 def opened(
-    files: Sequence[Path], data: Path, reading: ReadOptions, n_jobs: int | None
+    files: Mapping[str, Path], data: Path, reading: ReadOptions, n_jobs: int | None, column: str | None = None
 ) -> Iterator[tuple[dict[str, Any], Any]]:
-    """Yield the systems by the names of their files, as `rw.evaluate` takes them, and the judged documents.
+    """Yield the systems by name, as `rw.evaluate` takes them, and the judged documents.
 
-    `-` is standard input. Runs with other document ids than the data are refused.
+    The order by a column of the data, if there is one, is the first system. `-` is standard input. Runs with other
+    document ids than the data are refused.
     """
-    require_distinct(files)
-    if str(data) == "-" and "-" in map(str, files):
+    if str(data) == "-" and "-" in map(str, files.values()):
         raise InputError("Standard input can be a system or the data, not both.")
     with ExitStack() as stack:
-        systems = {str(path): open_system(stack.enter_context(file_of(path))) for path in files}
+        systems = {name: open_system(stack.enter_context(file_of(path))) for name, path in files.items()}
         if _holds_judgements(data, reading):
             judged: RankingData | Judgements = read_judgements(data)
         else:
             scorers = [system for system in systems.values() if isinstance(system, Scorer)]
-            judged = read_data(data, reading, scorers, n_jobs=n_jobs)
+            judged = read_data(data, reading.ordered_by(column, scorers), scorers, n_jobs=n_jobs)
         stack.enter_context(_unjudged_runs_refused(judged))
-        yield {name: _system(name, each, judged, data, n_jobs) for name, each in systems.items()}, judged
+        order = {} if column is None else {column: column}
+        yield order | {name: _system(name, each, judged, data, n_jobs) for name, each in systems.items()}, judged
 
 
 def open_system(path: Path) -> Scorer | ScoredFile | RunFile:

@@ -16,13 +16,16 @@ WORDINGS = (
     (r"Invalid value for (\S+): Input should be greater than or equal to (\S+)", r"\1 must be at least \2."),
     (r"Invalid value for (\S+): (\S+) is not in the range x<=(\S+)\.", r"\1 must be at most \3, not \2."),
     (r"Invalid value for (\S+): Input should be less than or equal to (\S+)", r"\1 must be at most \2."),
-    (r"Invalid value for (\S+): (.+) is not a valid integer\.", r"\1 must be an integer, not \2."),
+    (
+        r"Invalid value for (\S+): (.+) is not a valid (?:integer|int)(?: range)?\.",
+        r"\1 must be an integer, not \2.",
+    ),
     (r"Invalid value for (\S+): Input should be a valid integer.*", r"\1 must be an integer."),
-    (r"Invalid value for (\S+): (.+) is not a valid float\.", r"\1 must be a number, not \2."),
+    (r"Invalid value for (\S+): (.+) is not a valid float(?: range)?\.", r"\1 must be a number, not \2."),
     (r"Invalid value for (\S+): Input should be a valid number.*", r"\1 must be a number."),
     (r"Missing (option|argument) (\S+)\.", r"The \1 \2 is missing."),
-    (r"No such option: (\S+)", r"There is no option \1."),
-    (r"\.? \((?:Possible options|Did you mean): (.*)\)", r"; possible options are \1."),
+    (r"No such option:? (\S+?)\.?(?= |$)", r"There is no option \1."),
+    (r"\.? \((?:Possible options|Did you mean(?: one of)?): (.*?)\??\)", r"; possible options are \1."),
     (r"Got unexpected extra arguments?(?:\(s\))? \((.*)\)", r"These words are too many: \1."),
 )
 

@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from rankwright.base.wording import metric_value
+from rankwright.base.wording import metric_value, plain
 from rankwright.reports.blocks import (
     Facts,
     Note,
@@ -22,7 +22,6 @@ from rankwright.reports.blocks import (
     shown_blocks,
     table_lines,
 )
-from rankwright.reports.plain import plain
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -35,6 +34,7 @@ if TYPE_CHECKING:
     from rankwright.reports.result import Result
 
 Item = TypeVar("Item")
+LONGEST_SENTENCE = 1000  # characters
 
 
 @cache
@@ -149,12 +149,12 @@ def show_found(
 def say(text: str) -> None:
     """Print one or more lines of the result."""
     for line in text.split("\n"):
-        results().print(printable(line))
+        results().print(printable(line), soft_wrap=not results().is_terminal)
 
 
 def note(sentence: str) -> None:
     """Print a remark that is not part of the result."""
-    notes().print(sentence, style="dim")
+    notes().print(sentence, style="dim", soft_wrap=not notes().is_terminal)
 
 
 def note_coverage(report: Report) -> None:
@@ -165,7 +165,13 @@ def note_coverage(report: Report) -> None:
 
 def problem(sentence: str) -> None:
     """Print an error or a warning."""
-    notes().print(f"rankwright: {printable(sentence)}")
+    notes().print(f"rankwright: {one_line(sentence)}")
+
+
+def one_line(sentence: str) -> str:
+    """Return a sentence to print; one that quotes a long value without its middle."""
+    text = printable(sentence)
+    return text if len(text) <= LONGEST_SENTENCE else f"{text[: LONGEST_SENTENCE // 2]} ... {text[-200:]}"
 
 
 def describe(data: RankingData) -> str:

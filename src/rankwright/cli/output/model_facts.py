@@ -11,7 +11,7 @@ from rankwright.data.dataset import RankingData
 from rankwright.interop.loading import START_BYTES, is_foreign_model
 from rankwright.models.linear import LinearScorer
 from rankwright.models.model_file import MAGIC
-from rankwright.models.query_features import QueryFeatureScorer
+from rankwright.models.nested_scorers import QueryFeatureScorer
 from rankwright.models.trees import TreeEnsemble
 from rankwright.text.index.index import Index, analyser_facts, summary_of
 from rankwright.text.searcher import MAGIC as SEARCHER
@@ -129,6 +129,8 @@ def data_facts(documents: Documents) -> dict[str, Any]:
         "missing_values": int(np.isnan(documents.X).sum()),
         "constant_features": _constant_features(documents),
     }
+    if documents.document_ids is not None:
+        facts["repeated_documents"] = len(documents.repeated_rows())
     if documents.columns is not None:
         facts["columns"] = _column_facts(documents.columns)
     if not isinstance(documents, RankingData):
@@ -143,7 +145,8 @@ def _column_facts(columns: Columns) -> dict[str, str]:
     """Return what each column of a table was used for."""
     roles = {name: getattr(columns, name) for name in ("label", "qid", "docid")}
     used = {column: name for name, column in roles.items() if column is not None}
-    used |= {name: "categorical" if name in columns.categorical else "feature" for name in columns.features}
+    used |= dict.fromkeys(columns.features, "feature")
+    used |= dict.fromkeys(columns.categorical, "categorical") | dict.fromkeys(columns.dates, "date")
     return used | {name: f"not used: {why}" for name, why in columns.not_used.items()}
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
@@ -15,7 +15,7 @@ from rankwright.base.errors import InputError
 from rankwright.cli.options.data_files import FORMATS, ReadOptions, files_of, read_collection, read_data
 from rankwright.cli.options.faces import Face
 from rankwright.cli.options.option_groups import REQUIRED, argument, option, with_signature
-from rankwright.cli.options.rankers import RANKER, SETTINGS, by_name, make_ranker
+from rankwright.cli.options.rankers import RANKER, SETTINGS, by_name, make_ranker, make_rankers
 from rankwright.cli.options.shared_options import (
     FOLDS,
     JOBS,
@@ -25,7 +25,7 @@ from rankwright.cli.options.shared_options import (
     SYSTEM_FILES,
     TRAINING_DATA,
     check_plot,
-    require_distinct,
+    named_files,
 )
 from rankwright.cli.options.signatures import Given, options_of, summary
 from rankwright.cli.output.console import note, show
@@ -33,7 +33,7 @@ from rankwright.cli.output.fit_progress import exit_if_interrupted, fit_with_pro
 from rankwright.cli.verb_groups import VerbGroup
 from rankwright.reports.result import Result
 
-MODELS = argument("One or more model files.", "MODEL...", default=REQUIRED)
+MODELS = argument("One or more model files; NAME=FILE names one.", "MODEL...", default=REQUIRED)
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ class AnalysisKind:
 def _of_systems(
     kind: AnalysisKind,
     *,
-    files: list[Path] = SYSTEM_FILES,
+    systems: list[str] = SYSTEM_FILES,
     data: Path = JUDGED_DATA,
     reading: ReadOptions,
     how: Given,
@@ -79,16 +79,17 @@ def _of_systems(
 ) -> None:
     from rankwright.cli.options.system_files import opened
 
-    check_plot(plot, inputs=(data, *files))
-    with opened(files, data, reading, how["n_jobs"]) as (systems, judged):
-        result = kind.run(systems, judged, **how)
+    files = named_files(systems)
+    check_plot(plot, inputs=(data, *files.values()))
+    with opened(files, data, reading, how["n_jobs"]) as (analysed, judged):
+        result = kind.run(analysed, judged, **how)
     _show(result, plot, json)
 
 
 def _of_models_by_round(
     kind: AnalysisKind,
     *,
-    models: list[Path] = MODELS,
+    models: list[str] = MODELS,
     train: Path = option(f"Judged documents that the models learned from ({FORMATS}).", "FILE", default=REQUIRED),
     test: Path = option("Other judged documents.", "FILE", default=REQUIRED),
     reading: ReadOptions,
@@ -96,8 +97,9 @@ def _of_models_by_round(
     plot: Path | None = PLOT,
     json: bool = JSON,
 ) -> None:
-    check_plot(plot, inputs=(train, test, *models))
-    systems = _models(models)
+    files = named_files(models)
+    check_plot(plot, inputs=(train, test, *files.values()))
+    systems = _models(files)
     parts = [read_data(path, reading, list(systems.values()), n_jobs=how["n_jobs"]) for path in (train, test)]
     _show(kind.run(systems, *parts, **how), plot, json)
 
@@ -105,15 +107,16 @@ def _of_models_by_round(
 def _of_models(
     kind: AnalysisKind,
     *,
-    models: list[Path] = MODELS,
+    models: list[str] = MODELS,
     data: Path = option(f"Judged documents ({FORMATS}).", "FILE", default=REQUIRED),
     reading: ReadOptions,
     how: Given,
     plot: Path | None = PLOT,
     json: bool = JSON,
 ) -> None:
-    check_plot(plot, inputs=(data, *models))
-    systems = _models(models)
+    files = named_files(models)
+    check_plot(plot, inputs=(data, *files.values()))
+    systems = _models(files)
     scorers = [system for system in systems.values() if isinstance(system, rw.Scorer)]
     judged = read_data(data, reading, scorers, n_jobs=how["n_jobs"])
     _show(kind.run(systems, judged, **how), plot, json)
@@ -123,7 +126,10 @@ def _of_steps(
     kind: AnalysisKind,
     *,
     systems: list[str] = argument(
-        "Model files of trees; with --train, rankers to train, such as adarank.", "MODEL...", default=REQUIRED
+        "Model files of trees, also as NAME=FILE; with --train, rankers to train, such as adarank, also as "
+        "NAME=RANKER.",
+        "MODEL...",
+        default=REQUIRED,
     ),
     reading: ReadOptions,
     train: Path | None = option("Judged documents to train rankers on, for the weights of rounds.", "FILE"),
@@ -132,13 +138,15 @@ def _of_steps(
     jobs: int | None = JOBS,
     json: bool = JSON,
 ) -> None:
-    check_plot(plot, inputs=(train, *map(Path, systems)))
     if train is None:
+        files = named_files(systems)
+        check_plot(plot, inputs=files.values())
         if settings:
             raise InputError("--set is for rankers to train; add --train or leave it out.")
-        _show(kind.run({name: rw.load(name) for name in systems}), plot, json)
+        _show(kind.run({name: rw.load(path) for name, path in files.items()}), plot, json)
         return
-    rankers = {name: make_ranker(name, settings or [], jobs) for name in systems}
+    check_plot(plot, inputs=(train,))
+    rankers = make_rankers(systems, settings or [], jobs)
     judged = read_data(train, reading, n_jobs=jobs)
     for ranker in rankers.values():
         fit_with_progress(ranker, judged)
@@ -201,13 +209,12 @@ def _count_fits(function: str, collection: Any, how: Given) -> int:
     return len(rw.metrics.parse_metrics(how["metrics"])) * count_folds(collection, splits)
 
 
-def _models(files: Iterable[Path]) -> dict[str, Any]:
-    """Return models by the names of their files; refuse scores, which have neither rounds nor speed."""
+def _models(files: Mapping[str, Path]) -> dict[str, Any]:
+    """Return models by name; refuse scores, which have neither rounds nor speed."""
     from rankwright.cli.options.foreign_models import ForeignModel
     from rankwright.cli.options.system_files import open_system
 
-    require_distinct(list(files))
-    systems = {str(path): open_system(path) for path in files}
+    systems = {name: open_system(path) for name, path in files.items()}
     for name, system in systems.items():
         if not isinstance(system, rw.Scorer | ForeignModel):
             raise InputError(f"{name} holds scores; this analysis needs model files.")
@@ -253,7 +260,7 @@ KINDS = {
         "cutoff_curves", _of_systems, "old.rw new.rw --data test.txt --plot curves.svg", faces=CUTOFFS
     ),
     "rounds": AnalysisKind("overfitting", _of_models_by_round, "model.rw --train train.txt --test test.txt"),
-    "speed": AnalysisKind("speed_accuracy", _of_models, "a.rw b.rw --data test.txt --cost trees --trees 100,500"),
+    "speed": AnalysisKind("speed_accuracy", _of_models, "a.rw --data test.txt --cost trees --trees 100,500"),
     "steps": AnalysisKind("steps", _of_steps, "adarank rankboost --train train.txt", STEPS),
     "bound": AnalysisKind("bound_curve", _of_fit, "adarank --train train.txt", BOUND),
     "metrics": AnalysisKind("metric_transfer", _of_fits, "adarank --data judged.txt --metrics map,ndcg@5"),
@@ -295,7 +302,6 @@ analyse = typer.Typer(
     add_completion=False,
     subcommand_metavar="KIND ...",
     no_args_is_help=True,
-    rich_markup_mode="markdown",
 )
 
 

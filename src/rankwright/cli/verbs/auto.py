@@ -11,7 +11,7 @@ import rankwright as rw
 from rankwright.base.wording import counted, seconds
 from rankwright.cli.options.config import configurable
 from rankwright.cli.options.data_files import ReadOptions, files_of, read_all_queries
-from rankwright.cli.options.option_groups import option
+from rankwright.cli.options.option_groups import MORE, option
 from rankwright.cli.options.shared_options import (
     ALL_QUERIES,
     JOBS,
@@ -44,7 +44,7 @@ def auto(
     reading: ReadOptions,
     how: Given = OPTIONS,
     report: Path | None = REPORT,
-    random_state: int = option("Seed of the division of queries into folds.", "N", min=0, default=0),
+    random_state: int = option("Seed of the division of queries into folds.", "N", min=0, default=0, panel=MORE),
     jobs: int | None = JOBS,
     json: bool = JSON,
 ) -> None:
@@ -64,7 +64,7 @@ def auto(
     inputs = [*files_of(data), *map(Path, ranker.models)]
     checked_output(model, inputs=inputs)
     check_report(report, inputs=inputs, model=model)
-    judged = read_all_queries(data, reading, jobs)
+    judged = read_all_queries(data, reading.ordered_by(ranker.baseline_column), jobs)
     started = clock.perf_counter()
     _fit_and_save(ranker, judged, model)
     duration = clock.perf_counter() - started

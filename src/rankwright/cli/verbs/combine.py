@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from rankwright.cli.options.shared_options import (
     PICTURES,
     check_plot,
     checked_output,
-    require_distinct,
+    named_files,
 )
 from rankwright.cli.options.signatures import Given, options_of
 from rankwright.cli.output.console import describe, note, progress, say, show, show_table
@@ -25,7 +26,9 @@ from rankwright.cli.output.console import describe, note, progress, say, show, s
 
 def combine(
     *,
-    models: list[Path] = argument("Two or more model files.", "MODEL MODEL...", default=REQUIRED),
+    models: list[str] = argument(
+        "Two or more model files; NAME=FILE names one.", "MODEL MODEL...", default=REQUIRED
+    ),
     data: Path = option(
         f"Judged documents that choose the weights ({FORMATS}), best not the training data.",
         "FILE",
@@ -47,14 +50,14 @@ def combine(
 
         rankwright combine trees.rw linear.rw --data vali.txt --model mix.rw
     """
-    if len(models) < 2:
+    files = named_files(models)
+    if len(files) < 2:
         raise InputError("combine takes two or more models.")
-    require_distinct(models)
-    if plot is not None and len(models) > 2:
-        raise InputError(f"--plot needs exactly two models, not {len(models)}.")
-    checked_output(model, inputs=(*models, data))
-    check_plot(plot, inputs=(*models, data), model=model)
-    scorers = [rw.load(path) for path in models]
+    if plot is not None and len(files) > 2:
+        raise InputError(f"--plot needs exactly two models, not {len(files)}.")
+    checked_output(model, inputs=(*files.values(), data))
+    check_plot(plot, inputs=(*files.values(), data), model=model)
+    scorers = [rw.load(path) for path in files.values()]
     judged = read_data(data, reading, scorers, n_jobs=how["n_jobs"])
     mix = _blend(scorers, judged, how)
     assert mix.model_ is not None
@@ -62,9 +65,9 @@ def combine(
     if plot is not None:
         mix.chart().save(plot)
     if json:
-        show(_facts(mix, models, judged) | {"model": str(model)}, json=True)
+        show(_facts(mix, files, judged) | {"model": str(model)}, json=True)
     else:
-        _show(mix, models)
+        _show(mix, files)
         note(f"{describe(judged)}; wrote {model}{'' if plot is None else f' and {plot}'}")
 
 
@@ -78,15 +81,15 @@ def _blend(scorers: list[rw.Scorer], judged: rw.RankingData, how: Given) -> rw.B
         return rw.blend(*scorers, on=judged, on_step=on_step, **how)
 
 
-def _facts(mix: rw.Blend, models: list[Path], judged: rw.RankingData) -> dict[str, Any]:
+def _facts(mix: rw.Blend, models: Iterable[str], judged: rw.RankingData) -> dict[str, Any]:
     return {
         "metric": str(mix.metric),
         "value": mix.value,
         "alpha": mix.alpha,
         "constant": mix.constant,
         "models": [
-            {"model": str(path), "weight": weight, "alone": alone}
-            for path, weight, alone in zip(models, mix.weights, mix.alone, strict=True)
+            {"model": name, "weight": weight, "alone": alone}
+            for name, weight, alone in zip(models, mix.weights, mix.alone, strict=True)
         ],
         "steps": None if mix.curve is None else len(mix.curve),
         "documents": len(judged),
@@ -94,10 +97,10 @@ def _facts(mix: rw.Blend, models: list[Path], judged: rw.RankingData) -> dict[st
     }
 
 
-def _show(mix: rw.Blend, models: list[Path]) -> None:
+def _show(mix: rw.Blend, models: Iterable[str]) -> None:
     rows = [
-        (str(path), plain_number(weight), metric_value(alone))
-        for path, weight, alone in zip(models, mix.weights, mix.alone, strict=True)
+        (name, plain_number(weight), metric_value(alone))
+        for name, weight, alone in zip(models, mix.weights, mix.alone, strict=True)
     ]
     show_table(("model", "weight", f"{mix.metric} alone"), rows)
     value = metric_value(mix.value)

@@ -11,18 +11,20 @@ from rankwright.cli.options.data_files import TABLES, ReadOptions
 from rankwright.cli.options.faces import Face, names
 from rankwright.cli.options.option_groups import option
 from rankwright.cli.options.shared_options import (
+    BASELINE_COLUMN,
     JSON,
     JUDGED_DATA,
     REPORT,
     SYSTEM_FILES,
     check_report,
+    named_files,
     this_command,
 )
 from rankwright.cli.options.signatures import Given, options_of
 from rankwright.cli.output.console import note, note_coverage, show
 
 FACES = {
-    "baseline": Face("FILE"),
+    "baseline": Face("SYSTEM"),
     "slices": Face(
         "LIST",
         words="Compare slices of the queries too, by these properties: documents, relevant (their numbers), "
@@ -34,10 +36,11 @@ FACES = {
 
 def compare(
     *,
-    files: list[Path] = SYSTEM_FILES,
+    systems: list[str] = SYSTEM_FILES,
     data: Path = JUDGED_DATA,
     reading: ReadOptions,
     how: Given = options_of("compare", faces=FACES),
+    baseline_column: str | None = BASELINE_COLUMN,
     slice_file: Path | None = option(
         "Table with a column qid and the columns that --slices names; by default the data.", "FILE"
     ),
@@ -48,18 +51,22 @@ def compare(
 
     Example:
 
-        rankwright compare old.rw new.rw bm25.txt --data test.txt
+        rankwright compare old=old.rw new=new.rw bm25.txt --data test.txt
     """
     from rankwright.cli.options.system_files import opened
 
-    if len(files) < 2:
+    files = named_files(systems)
+    if len(files) + (baseline_column is not None) < 2:
         raise InputError("compare needs at least two systems; `evaluate` measures a single one.")
-    check_report(report, inputs=(data, slice_file, *files))
-    with opened(files, data, reading, how["n_jobs"]) as (systems, judged):
+    if baseline_column is not None and how["baseline"] is not None:
+        raise InputError("Give --baseline or --baseline-column, not both.")
+    check_report(report, inputs=(data, slice_file, *files.values()))
+    with opened(files, data, reading, how["n_jobs"], baseline_column) as (compared, judged):
         how["slices"] = _slices(how["slices"] or [], slice_file, data, reading, judged)
-        result = rw.compare(systems, judged, **how)
+        how["baseline"] = how["baseline"] or baseline_column
+        result = rw.compare(compared, judged, **how)
         if report is not None:
-            _write_page(result, report, systems, judged, how["n_jobs"])
+            _write_page(result, report, compared, judged, how["n_jobs"])
     if json:
         note_coverage(result.report)
     show(result, json=json)
@@ -91,7 +98,7 @@ def _slices(
     kind = reading.format_of(table)
     if not columns or kind not in TABLES:
         return {name: name for name in slices}
-    values = read_query_values(table, columns, qid=reading.qid, delimiter=TABLES[kind])
+    values = read_query_values(table, columns, qid=reading.qid, delimiter=reading.delimiter_of(kind))
     known = set(map(str, judged.groups.ids))
     if not any(query in known for query in values[columns[0]]):
         raise InputError(f"{table} has none of the judged queries in its column {reading.qid or QUERY!r}.")

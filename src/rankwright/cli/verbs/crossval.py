@@ -159,14 +159,14 @@ def _write_page(compared: CrossComparison, collection: RankingData | Path, repor
     """Write the page of one ranker, or of several."""
     from rankwright.cards.crossval_page import write_crossval_page, write_rankers_page
 
-    data, reason = None, ""
+    data = None
     try:
         data = read_test_parts(collection) if isinstance(collection, Path) else collection
     except InputError as error:
-        reason = f"The test parts of all folds cannot be shown together: {error}"
+        note(f"The page has no queries: the test parts of all folds cannot be shown together. {error}")
     if len(compared) == 1:
         result = compared[compared.rankers[0]]
-        write_crossval_page(result, report, data=data, without_data=reason, reproduce=this_command())
+        write_crossval_page(result, report, data=data, reproduce=this_command())
     else:
         write_rankers_page(compared, report, data=data, reproduce=this_command())
     note(f"wrote {report}")

@@ -44,9 +44,9 @@ def demo(
     fitted, interrupted = _fitted(train, valid)
     systems = _systems(fitted, train, valid)
     measured = rw.evaluate(systems, test, metrics=[METRIC, "map", "mrr"])
-    saved = next(name for name in systems if name in fitted)
-    rw.save(fitted[saved], model)
     compared = compare_report(measured, baseline=BASELINE)
+    saved = compared.by().leading_pair().system  # which the page describes
+    rw.save(systems[saved], model)
     page = _write_page(compared, systems, fitted, test, report)
     if json:
         show(measured, json=True, report=page, model=model)

@@ -12,7 +12,15 @@ from rankwright.base.errors import InputError
 from rankwright.cli.options.data_files import ReadOptions
 from rankwright.cli.options.faces import integers
 from rankwright.cli.options.option_groups import option
-from rankwright.cli.options.shared_options import JSON, JUDGED_DATA, PICTURES, SYSTEM_FILES, check_plot
+from rankwright.cli.options.shared_options import (
+    BASELINE_COLUMN,
+    JSON,
+    JUDGED_DATA,
+    PICTURES,
+    SYSTEM_FILES,
+    check_plot,
+    named_files,
+)
 from rankwright.cli.options.signatures import Given, options_of
 from rankwright.cli.output.console import note, note_coverage, say, show
 from rankwright.reports.blocks import Column, Interval, Kind, Table
@@ -21,10 +29,11 @@ from rankwright.reports.result import Result
 
 def evaluate(
     *,
-    files: list[Path] = SYSTEM_FILES,
+    systems: list[str] = SYSTEM_FILES,
     data: Path = JUDGED_DATA,
     reading: ReadOptions,
     how: Given = options_of("evaluate"),
+    baseline_column: str | None = BASELINE_COLUMN,
     rounds: str | None = option("Evaluate the models cut to their first rounds, such as 50,100,200.", "LIST"),
     plot: Path | None = option(f"With --rounds: chart of the first metric to write ({PICTURES}).", "FILE"),
     per_query: bool = option("With --json: print the value of every query too.", default=False),
@@ -34,26 +43,27 @@ def evaluate(
 
     Example:
 
-        rankwright evaluate old.rw new.rw --data test.txt --metrics ndcg@10,map
+        rankwright evaluate old.rw new=new.rw --data test.txt --metrics ndcg@10,map
     """
     from rankwright.cli.options.system_files import opened
 
-    _check(rounds, plot, per_query, json, how)
-    check_plot(plot, inputs=(data, *files))
-    with opened(files, data, reading, how["n_jobs"]) as (systems, judged):
+    _check(rounds, plot, per_query, json, baseline_column, how)
+    files = named_files(systems)
+    check_plot(plot, inputs=(data, *files.values()))
+    with opened(files, data, reading, how["n_jobs"], baseline_column) as (measured, judged):
         if rounds is not None:
             del how["queries"]
-            result = rw.evaluate_rounds(systems, judged, integers("--rounds", rounds), **how)
+            result = rw.evaluate_rounds(measured, judged, integers("--rounds", rounds), **how)
             if plot is not None:
                 result.chart(result.report.metrics[0]).save(plot)
                 note(f"wrote {plot}")
             show(result, json=json)
             return
-        report = rw.evaluate(systems, judged, **how)
+        report = rw.evaluate(measured, judged, **how)
     compared = _comparisons(report)
     if json:
         note_coverage(report)
-        more: dict[str, Any] = {"comparisons": compared} if len(files) > 1 else {}
+        more: dict[str, Any] = {"comparisons": compared} if compared else {}
         more |= {"per_query": _per_query(report)} if per_query else {}
         show(report, json=True, **more)
         return
@@ -63,7 +73,9 @@ def evaluate(
         show(AgainstFirst(report.systems[0], tuple(compared)), json=False)
 
 
-def _check(rounds: str | None, plot: Path | None, per_query: bool, json: bool, how: Given) -> None:
+def _check(
+    rounds: str | None, plot: Path | None, per_query: bool, json: bool, baseline_column: str | None, how: Given
+) -> None:
     """Refuse options that do not go together."""
     if plot is not None and rounds is None:
         raise InputError("--plot needs --rounds, such as --rounds 50,100,200.")
@@ -71,6 +83,8 @@ def _check(rounds: str | None, plot: Path | None, per_query: bool, json: bool, h
         raise InputError("--per-query cannot be used with --rounds.")
     if per_query and not json:
         raise InputError("--per-query needs --json.")
+    if rounds is not None and baseline_column is not None:
+        raise InputError("--baseline-column cannot be used with --rounds: an order has no rounds.")
     if rounds is not None and how["queries"] is not None:
         raise InputError("--queries cannot be used with --rounds.")
 

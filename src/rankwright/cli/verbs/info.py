@@ -7,7 +7,13 @@ from typing import Any
 
 import rankwright as rw
 from rankwright.base.wording import brief_list, plain_number
-from rankwright.cli.options.data_files import FORMATS, ReadOptions, file_of, read_documents_with_labels
+from rankwright.cli.options.data_files import (
+    FORMATS,
+    ReadOptions,
+    file_of,
+    is_parquet_folder,
+    read_documents_with_labels,
+)
 from rankwright.cli.options.option_groups import REQUIRED, argument
 from rankwright.cli.options.shared_options import JSON
 from rankwright.cli.output.console import note, show, show_table
@@ -40,7 +46,7 @@ def info(
     )
 
     with file_of(file) as path:
-        if file.is_dir():
+        if file.is_dir() and not is_parquet_folder(file):
             facts = index_facts(file)
         elif is_model(path):
             facts = model_facts(rw.load(path))

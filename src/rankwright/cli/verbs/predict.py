@@ -12,9 +12,12 @@ from rankwright.base.wording import brief_list, counted
 from rankwright.cli.options.data_files import FORMATS, ReadOptions, read_documents, read_documents_with_labels
 from rankwright.cli.options.option_groups import REQUIRED, argument, option
 from rankwright.cli.options.shared_options import JOBS, JSON, PLAIN_JSON, checked_output
+from rankwright.cli.options.signatures import Given, options_of
 from rankwright.cli.output.console import note, show, show_text, write_text
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from rankwright.data.dataset import Documents
     from rankwright.data.readers.trec import Run
 
@@ -34,11 +37,8 @@ def predict(
         "table with qid, docid, score, rank and, if the documents have labels, label.",
         "FILE",
     ),
-    contributions: bool = option(
-        "Write a table with the contribution of each feature to the score too.", default=False
-    ),
-    jobs: int | None = JOBS,
-    json: bool = PLAIN_JSON,
+    how: Given = options_of("scores_frame", without=("init_score", "library")),
+    json: bool = option("Print the columns of the table as JSON.", default=False),
 ) -> None:
     """Score documents: one score per line, in the order of the file, or a table.
 
@@ -54,13 +54,13 @@ def predict(
     if json and named_table:
         raise InputError(f"--json writes JSON, and {out} names a table; leave out --json or give another name.")
     scorer = rw.load(model)
-    if not (contributions or named_table):
-        scores = scorer.predict(read_documents(data, reading, [scorer], n_jobs=jobs), n_jobs=jobs).tolist()
-        text = _json({"scores": scores}) if json else "".join(f"{score!r}\n" for score in scores)
-        _write(text, out, f"{len(scores):,} scores")
+    n_jobs = how["n_jobs"]
+    if not (how["contributions"] or named_table or json):
+        scores = scorer.predict(read_documents(data, reading, [scorer], n_jobs=n_jobs), n_jobs=n_jobs).tolist()
+        _write("".join(f"{score!r}\n" for score in scores), out, f"{len(scores):,} scores")
         return
-    documents = read_documents_with_labels(data, reading, [scorer], n_jobs=jobs)
-    columns = score_columns(scorer, documents, contributions=contributions, n_jobs=jobs)
+    documents = read_documents_with_labels(data, reading, [scorer], n_jobs=n_jobs)
+    columns = score_columns(scorer, documents, **how)
     what = f"{len(documents):,} scores"
     if out is not None and named_table:
         write_table(columns, out)
@@ -93,8 +93,9 @@ def rank(
     documents = read_documents(data, reading, [scorer], n_jobs=jobs)
     scores = scorer.predict(documents, n_jobs=jobs)
     run = Run.of(documents.qid, documents.document_names, scores, tag=tag)
-    _write(_json(run_lists(run)) if json else format_run(run), out, f"{len(scores):,} ranked documents")
-    _note_rows_without_id(documents)
+    text = _json(run_lists(run, documents.shown)) if json else format_run(run)
+    _write(text, out, f"{len(scores):,} ranked documents")
+    _note_missing_ids(documents)
 
 
 def drift(*, model: Path = MODEL, data: Path = DRIFT_DATA, reading: ReadOptions, json: bool = JSON) -> None:
@@ -108,23 +109,32 @@ def drift(*, model: Path = MODEL, data: Path = DRIFT_DATA, reading: ReadOptions,
     show(rw.drift(scorer, read_documents(data, reading, [scorer])), json=json)
 
 
-def _note_rows_without_id(documents: Documents) -> None:
-    """Say which documents got the names of their rows, if the others have ids."""
-    if documents.document_ids is None:
-        return
-    rows = [f"row{row}" for row, name in enumerate(documents.document_ids, start=1) if not name]
-    if rows:
-        note(f"{counted(len(rows), 'document')} without an id: {brief_list(rows)}")
+def _note_missing_ids(documents: Documents) -> None:
+    """Say how many documents were named by their position within the query, and what could name them."""
+    from rankwright.data.id_columns import looks_like_id
+
+    ids = documents.document_ids
+    n_missing = len(documents) if ids is None else int((ids == "").sum())
+    if n_missing:
+        columns = {} if documents.columns is None or ids is not None else documents.columns.not_used
+        candidates = brief_list(filter(looks_like_id, columns))
+        hint = f"; --docid names a column of ids, perhaps {candidates}" if candidates else ""
+        without = f"{counted(n_missing, 'document')} without an id"
+        note(f"{without}, named by the position within the query: doc1, doc2 ...{hint}")
 
 
-def run_lists(run: Run) -> dict[str, Any]:
-    """Return each query's documents, best first."""
+def run_lists(run: Run, shown: Mapping[str, Any]) -> dict[str, Any]:
+    """Return each query's documents, best first, with the columns to show."""
     ranking = run.ranking()
     offsets, order = ranking.groups.offsets, ranking.order
     queries: dict[str, list[dict[str, Any]]] = {}
     for query, name in enumerate(ranking.groups.ids.tolist()):
         rows = order[offsets[query] : offsets[query + 1]].tolist()
-        queries[str(name)] = [{"document": run.document_ids[row], "score": run.scores[row]} for row in rows]
+        queries[str(name)] = [
+            {"document": run.document_ids[row], "score": run.scores[row]}
+            | {column: texts[row] for column, texts in shown.items()}
+            for row in rows
+        ]
     return {"tag": run.tag, "queries": queries}
 
 

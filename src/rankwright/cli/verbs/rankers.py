@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 def rankers(
     *,
-    ranker: str | None = argument("Method whose parameters to list.", "[RANKER]", autocompletion=complete_ranker),
+    ranker: str | None = argument("Method whose parameters to list.", "RANKER", autocompletion=complete_ranker),
     json: bool = JSON,
 ) -> None:
     """List the ranking methods, or the parameters of one method.

@@ -131,7 +131,7 @@ def _write_run(
 
     run = searcher.search_all(queries, n, tag=tag, n_jobs=jobs)
     if as_json:
-        show_json(run_lists(run))
+        show_json(run_lists(run, {}))
     elif out is None:
         show_text(format_run(run))
     if out is not None:

@@ -48,7 +48,7 @@ FACES = {
         "--grid built-in tries the ranker's own small grid.",
         type=list[str] | None,
     ),
-    "prune": Face(words="Try every setting on all folds, even if it is clearly worse on the first."),
+    "prune": Face(words="Try every setting on all folds, even if it is clearly worse on the first.", rare=True),
 }
 
 

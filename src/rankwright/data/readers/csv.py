@@ -10,7 +10,7 @@ import numpy as np
 
 from rankwright import _native
 from rankwright._native import CsvFault
-from rankwright.base.errors import InputError
+from rankwright.base.errors import InputError, parameter
 from rankwright.data.column_roles import DOCUMENT, LABEL, QUERY, ColumnOptions, Roles, matching
 from rankwright.data.readers.text_files import (
     MAX_LINE_BYTES,
@@ -23,7 +23,7 @@ from rankwright.data.readers.text_files import (
     sizes_file,
     warn_of_weights,
 )
-from rankwright.data.tables import NUMBERS, documents_of, naming, warned
+from rankwright.data.tables import NUMBERS, documents_of, is_date, naming, warned
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -71,6 +71,8 @@ def read_csv(
     features: Sequence[str] | None = None,
     drop: Sequence[str] = (),
     categorical: Sequence[str] = (),
+    dates: Sequence[str] = (),
+    show: Sequence[str] = (),
     delimiter: str | None = None,
 ) -> Documents:
     """Read documents from a CSV or TSV file with a header of column names, decompressed if it ends with .gz.
@@ -83,7 +85,7 @@ def read_csv(
 
     Parameters
     ----------
-    label, qid, docid, features, drop, categorical
+    label, qid, docid, features, drop, categorical, dates, show
         As in `from_pandas`.
     delimiter
         A comma, a semicolon or a tab; by default a tab for .tsv and .tsv.gz, otherwise a comma.
@@ -97,7 +99,7 @@ def read_csv(
     >>> rw.read_csv("judged.csv", qid="query", label="grade").feature_names
     ('bm25', 'age')
     """
-    roles = Roles(label, qid, docid, features, drop, categorical)
+    roles = Roles(label, qid, docid, features, drop, categorical, dates, show)
     with naming(path):
         columns, n_rows = csv_columns(path, roles, _checked_delimiter(path, delimiter))
         sizes = None if any(column.name == qid for column in columns) else sizes_file(path)
@@ -114,6 +116,7 @@ class _CsvColumn:
     path: str | PathLike[str]
     column: _native.CsvColumn
     is_label: bool
+    as_text: _native.CsvColumn
 
     @property
     def name(self) -> str:
@@ -133,6 +136,8 @@ class _CsvColumn:
         if self.column.first_text is not None:
             line, text = self.column.first_text
             hint = "" if self.is_label else "; leave a missing value empty"
+            if is_date(text.decode(errors="replace")):
+                hint = f"; name a column of dates in {parameter('dates')}"
             raise InputError(
                 f"{self.path}, line {line}: {quoted(text)} in column {self.name!r} is not a number{hint}."
             )
@@ -145,7 +150,7 @@ class _CsvColumn:
         return (np.array(texts, dtype=object) if integers is None else integers)[number_of_row]
 
     def texts(self) -> list[str | None]:
-        number_of_row, texts = self.column.ids()
+        number_of_row, texts = self.as_text.ids()
         known = [None if text.strip(" \t") in MISSING else text for text in texts]
         return [known[number] for number in number_of_row.tolist()]
 
@@ -161,9 +166,24 @@ def _checked_delimiter(path: str | PathLike[str], delimiter: str | None) -> str:
 def csv_columns(path: str | PathLike[str], roles: Roles, delimiter: str) -> tuple[list[TableColumn], int]:
     """Return the columns of a file and the number of rows."""
     texts = [roles.qid, roles.docid or DOCUMENT]
-    if roles.categorical:
-        texts += matching(_header(path, delimiter), roles.categorical)
-    parser = _native.CsvParser(delimiter, roles.label, texts, MAX_LINE_BYTES)
+    if roles.categorical or roles.dates:
+        header = _header(path, delimiter)
+        texts += [*matching(header, roles.categorical), *matching(header, roles.dates)]
+    columns, n_rows = _parsed(path, roles.label, texts, delimiter)
+    shown = matching([column.name for column in columns], roles.show)
+    # A column may be a feature and shown, as it is written: its texts are read separately.
+    as_written = _parsed(path, None, shown, delimiter)[0] if shown else columns
+    return [
+        _CsvColumn(path, column, column.name == roles.label, written if column.name in shown else column)
+        for column, written in zip(columns, as_written, strict=True)
+    ], n_rows
+
+
+def _parsed(
+    path: str | PathLike[str], label: str | None, texts: list[str], delimiter: str
+) -> tuple[list[_native.CsvColumn], int]:
+    """Return the columns of a file, those of the given names as text, and the number of rows."""
+    parser = _native.CsvParser(delimiter, label, texts, MAX_LINE_BYTES)
     for block in read_blocks(path):
         if error := parser.feed(block):
             raise InputError(_sentence(path, parser.n_columns, *error))
@@ -173,7 +193,7 @@ def csv_columns(path: str | PathLike[str], roles: Roles, delimiter: str) -> tupl
     if parser.n_columns == 0:
         raise InputError(f"{path} is empty: expected a line of column names.")
     n_rows = parser.n_rows
-    return [_CsvColumn(path, column, column.name == roles.label) for column in parser.take_columns()], n_rows
+    return parser.take_columns(), n_rows
 
 
 def _header(path: str | PathLike[str], delimiter: str) -> list[str]:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import warnings
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Unpack, overload
 
 import numpy as np
 
-from rankwright.base.errors import InputError
+from rankwright.base.errors import InputError, MissingPackageError, parameter
 from rankwright.data.column_roles import LABEL, QUERY, ColumnOptions, Roles
-from rankwright.data.tables import NUMBERS, documents_of, warned
+from rankwright.data.tables import DATES, NUMBERS, documents_of, warned
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -39,12 +41,17 @@ def from_frame(
     features: Sequence[str] | None = None,
     drop: Sequence[str] = (),
     categorical: Sequence[str] = (),
+    dates: Sequence[str] = (),
+    show: Sequence[str] = (),
 ) -> Documents:
-    """Return the documents of a pandas or polars data frame or an Arrow table.
+    """Return the documents of a pandas or polars data frame, an Arrow table, or what offers itself as one.
+
+    That is everything with `__arrow_c_stream__`, such as a relation of DuckDB; this needs pyarrow. A LazyFrame is
+    collected, and a warning says so.
 
     The attribute `columns` of the result says what each column was used for. By default every column that holds
     numbers is a feature, unless its name or its values say that it holds ids. If columns are left out by this
-    rule, a warning names them, until they are named in `features`, `drop`, `categorical` or `docid`.
+    rule, a warning names them, until they are named in `features`, `drop`, `categorical`, `dates` or `docid`.
 
     Parameters
     ----------
@@ -63,19 +70,26 @@ def from_frame(
         Columns that are no features, by name or pattern.
     categorical
         Feature columns with categories (text or numbers), by name or pattern, to be encoded: see `Category`.
+    dates
+        Feature columns with dates or times, by name or pattern, which become days since 1970-01-01. Text must be
+        like 2026-03-31 or 2026-03-31 12:30:00 (ISO 8601); a time without a zone counts as UTC.
+    show
+        Columns to show beside documents and queries on pages and in tables of scores, such as `title`, by name or
+        pattern. This alone makes no feature of them, and keeps those that are. They are the attribute `shown`.
 
     Examples
     --------
     >>> import pandas as pd, polars as pl, pyarrow as pa
     >>> columns = {"query": ["hats", "hats", "shoes"], "label": [1, 0, 2], "bm25": [3.1, 2.0, 1.4]}
     >>> rw.from_pandas(pd.DataFrame(columns), qid="query")
-    RankingData(3 documents, 2 queries, 1 features)
+    RankingData(3 documents, 2 queries, 1 feature)
     >>> rw.from_polars(pl.DataFrame(columns), qid="query").feature_names
     ('bm25',)
     >>> rw.from_arrow(pa.table(columns), qid="query", label=None)
-    Documents(3 documents, 2 queries, 1 features)
+    Documents(3 documents, 2 queries, 1 feature)
     """
-    return warned(documents_of(columns_of(frame), Roles(label, qid, docid, features, drop, categorical)))
+    roles = Roles(label, qid, docid, features, drop, categorical, dates, show)
+    return warned(documents_of(columns_of(frame), roles))
 
 
 # One function under the name by which users of each library look for it.
@@ -83,16 +97,32 @@ from_pandas = from_polars = from_arrow = from_frame
 
 
 def columns_of(frame: Any) -> Iterator[TableColumn]:
-    """Yield the columns of a pandas or polars data frame or an Arrow table."""
+    """Yield the columns of a pandas or polars data frame, an Arrow table, or what offers itself as one."""
+    if hasattr(frame, "collect_schema") and hasattr(frame, "collect"):
+        warnings.warn("The LazyFrame is collected; collect() it yourself to use it again.", stacklevel=5)
+        frame = frame.collect()
     if hasattr(frame, "iloc"):
         for name, series in frame.items():
             yield _PandasColumn(str(name), series)
-    elif hasattr(frame, "column_names"):
-        for name, values in zip(frame.column_names, frame.columns, strict=True):
-            yield _ArrowColumn(name, values)
-    else:
+    elif hasattr(frame, "get_columns"):
         for series in frame.get_columns():
             yield _PolarsColumn(series.name, series)
+    else:
+        table = _arrow_table(frame)
+        for name, values in zip(table.column_names, table.columns, strict=True):
+            yield _ArrowColumn(name, values)
+
+
+def _arrow_table(frame: Any) -> Any:
+    if not hasattr(frame, "__arrow_c_stream__") and not hasattr(frame, "__arrow_c_array__"):
+        hint = "; pass its .arrow()" if hasattr(frame, "arrow") else ""  # as a connection of DuckDB
+        raise InputError(f"A data frame or an Arrow table is needed, not {type(frame).__name__}{hint}.")
+    try:
+        return import_module("pyarrow").table(frame)
+    except ModuleNotFoundError:
+        raise MissingPackageError(
+            f"Reading a {type(frame).__name__} needs pyarrow: pip install 'rankwright[pyarrow]'."
+        ) from None
 
 
 @dataclass(frozen=True)
@@ -125,8 +155,12 @@ class _FrameColumn(ABC):
 
     def numbers(self) -> Doubles:
         if self.holds != NUMBERS:
-            raise InputError(f"Column {self.name!r} does not hold numbers.")
-        return self._doubles()
+            hint = f" but dates; name it in {parameter('dates')}" if self.holds == DATES else ""
+            raise InputError(f"Column {self.name!r} does not hold numbers{hint}.")
+        try:
+            return self._doubles()
+        except OverflowError:
+            raise InputError(f"Column {self.name!r} has an integer that no float can hold.") from None
 
     def ids(self) -> NDArray[Any]:
         self.require_complete()
@@ -158,9 +192,9 @@ class _PandasColumn(_FrameColumn):
             # Decimals, and numbers beside None, come as objects.
             numbers = ("boolean", "decimal", "empty", "floating", "integer", "mixed-integer-float")
             kind = infer_dtype(self.values, skipna=True)
-            return NUMBERS if kind in numbers else "dates" if "date" in kind else "text"
+            return NUMBERS if kind in numbers else DATES if "date" in kind else "text"
         if is_datetime64_any_dtype(dtype):
-            return "dates"
+            return DATES
         return {"category": "categories", "str": "text", "string": "text"}.get(dtype.name, dtype.name)
 
     def missing(self) -> NDArray[np.bool_]:
@@ -187,7 +221,7 @@ class _PolarsColumn(_FrameColumn):
         if dtype.is_numeric() or dtype in (pl.Boolean, pl.Null):
             return NUMBERS
         if dtype.is_temporal():
-            return "dates"
+            return DATES
         if dtype in (pl.Categorical, pl.Enum):
             return "categories"
         return "text" if dtype == pl.String else str(dtype)
@@ -221,7 +255,7 @@ class _ArrowColumn(_FrameColumn):
         if any(is_kind(kind) for is_kind in numbers):
             return NUMBERS
         if types.is_temporal(kind):
-            return "dates"
+            return DATES
         if types.is_dictionary(kind):
             return "categories"
         return "text" if types.is_string(kind) or types.is_large_string(kind) else str(kind)
@@ -238,7 +272,7 @@ class _ArrowColumn(_FrameColumn):
         from pyarrow import float64, types
 
         half = types.is_float16(self.values.type)  # which not every version can cast
-        plain = self.values if half else self.values.cast(float64())
+        plain = self.values if half else self.values.cast(float64(), safe=False)
         return np.asarray(plain.to_numpy(), dtype=np.float64)
 
     def _ids(self) -> NDArray[Any]:

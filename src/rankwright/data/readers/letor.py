@@ -12,7 +12,7 @@ import numpy as np
 from rankwright import _native
 from rankwright._native import LetorFault, LetorQueries
 from rankwright.base.arrays import sealed
-from rankwright.base.errors import InputError, parameter
+from rankwright.base.errors import InputError, parameter, require_type
 from rankwright.base.files import is_compressed, write_whole
 from rankwright.base.resources import available_threads, resolve_threads
 from rankwright.data.dataset import Documents, RankingData
@@ -27,6 +27,7 @@ from rankwright.data.readers.text_files import (
     sizes_file,
     warn_of_weights,
 )
+from rankwright.data.tables import warned
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -138,8 +139,8 @@ def read_letor(
     y, query_of_row, query_ids, document_ids = parser.finish(absent, X)
     qid, ids = sealed(layout.query_ids(name, len(X), query_of_row, query_ids)), _names(document_ids)
     if y is None:
-        return Documents(sealed(X), qid, document_ids=ids)
-    return RankingData(sealed(X), sealed(y), qid, document_ids=ids)
+        return warned(Documents(sealed(X), qid, document_ids=ids))
+    return warned(RankingData(sealed(X), sealed(y), qid, document_ids=ids))
 
 
 class Layout(NamedTuple):
@@ -194,6 +195,7 @@ def write_letor(data: Documents, path: AnyPath) -> None:
     >>> print(Path("judged.txt").read_text())
     2 qid:hats 1:0.5 2:7 #docid = A
     """
+    require_type(data, Documents, "write_letor takes Documents or RankingData")
     name = os.fspath(path)
     if len(data) == 0:
         raise InputError(f"There are no documents to write to {name}.")

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Unpack, overload
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Unpack, overload
 
 from rankwright.base.errors import InputError, MissingPackageError
+from rankwright.base.wording import brief_list
 from rankwright.data.column_roles import LABEL, QUERY, ColumnOptions, Roles
 from rankwright.data.readers.frames import columns_of
 from rankwright.data.tables import documents_of, first_line, naming, warned
@@ -35,8 +37,13 @@ def read_parquet(
     features: Sequence[str] | None = None,
     drop: Sequence[str] = (),
     categorical: Sequence[str] = (),
+    dates: Sequence[str] = (),
+    show: Sequence[str] = (),
 ) -> Documents:
-    """Read documents from a Parquet file; needs pyarrow.
+    """Read documents from a Parquet file, or from several with the same columns; needs pyarrow.
+
+    `path` may be a folder, of which all files that end with .parquet are read, or a pattern such as
+    `clicks/*/part-*.parquet`. Folders called `market=de` and so on give a column `market`.
 
     The other parameters and the result are those of `from_pandas`.
 
@@ -48,20 +55,52 @@ def read_parquet(
     >>> rw.read_parquet("judged.parquet").feature_names
     ('bm25',)
     """
-    roles = Roles(label, qid, docid, features, drop, categorical)
-    with naming(path):
+    roles = Roles(label, qid, docid, features, drop, categorical, dates, show)
+    with naming(path, several=True):
         return warned(documents_of(parquet_columns(path), roles))
 
 
 def parquet_columns(path: str | PathLike[str]) -> Iterator[TableColumn]:
-    """Return the columns of a file."""
+    """Return the columns of a file, or of all files of a folder or a pattern."""
     try:
-        parquet = import_module("pyarrow.parquet")
+        parquet, dataset = import_module("pyarrow.parquet"), import_module("pyarrow.dataset")
     except ModuleNotFoundError:
         raise MissingPackageError(
             "Reading a Parquet file needs pyarrow: pip install 'rankwright[pyarrow]'."
         ) from None
     try:
-        return columns_of(parquet.read_table(path))
-    except ValueError as error:
+        if Path(path).is_file():
+            return columns_of(parquet.read_table(path))
+        files = dataset.dataset(_files(path), format="parquet", partitioning=dataset.partitioning(flavor="hive"))
+        _require_equal_columns(files)
+        return columns_of(files.to_table())
+    except InputError:
+        raise
+    except (ValueError, TypeError, NotImplementedError) as error:
         raise InputError(f"{path} is not a readable Parquet file: {first_line(error)}") from None
+
+
+def _files(path: str | PathLike[str]) -> list[str]:
+    """Return the files of a folder, without hidden and temporary ones, or of a pattern, in order."""
+    pattern = Path(path)
+    if pattern.is_dir():
+        files = [file for file in pattern.rglob("*.parquet") if not _is_hidden(file.relative_to(pattern))]
+        if not files:
+            raise InputError(f"{path} holds no file that ends with .parquet.")
+    else:
+        files = [*Path(pattern.anchor).glob(str(pattern.relative_to(pattern.anchor)))]
+        if not files:
+            raise InputError(f"There is no file {path}.")
+    return sorted(map(str, files))
+
+
+def _is_hidden(path: Path) -> bool:
+    return any(part.startswith(("_", ".")) for part in path.parts)
+
+
+def _require_equal_columns(files: Any) -> None:
+    """Refuse files with other columns than the first, which would be left out or filled with missing values."""
+    first, *others = files.get_fragments()
+    for file in others:
+        if odd := set(file.physical_schema.names).symmetric_difference(first.physical_schema.names):
+            raise InputError(f"{file.path} and {first.path} differ in the columns {brief_list(sorted(odd))}.")

@@ -34,10 +34,15 @@ WEIGHT_SUFFIX = ".weight"
 
 
 def read_blocks(path: AnyPath) -> Iterator[NDArray[np.uint8]]:
-    """Yield the bytes of a file, decompressed, and a final line end; each block overwrites the one before."""
+    """Yield the bytes of a file, decompressed, and a final line end; each block overwrites the one before.
+
+    A full block of blanks is refused: a few kilobytes of gzip can hold gigabytes of empty lines.
+    """
     block = np.empty(BLOCK_BYTES, dtype=np.uint8)
     with open_bytes(path) as file:
         while size := file.readinto(block.data):
+            if size == BLOCK_BYTES and block.tobytes().isspace():
+                raise InputError(f"{path} has {BLOCK_BYTES:,} bytes of empty lines in a row; remove them.")
             yield block[:size]
     yield np.frombuffer(b"\n", dtype=np.uint8)
 

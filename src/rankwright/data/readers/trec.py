@@ -6,15 +6,16 @@ import gzip
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from io import TextIOWrapper
+from io import BytesIO, TextIOWrapper
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from rankwright.base.errors import InputError
-from rankwright.base.files import is_compressed, open_bytes, write_whole
+from rankwright.base.errors import InputError, require_type
+from rankwright.base.files import is_compressed, write_whole
 from rankwright.data.dataset import checked_document_ids, checked_labels
 from rankwright.data.groups import QueryGroups, Ranking, checked_query_ids, checked_scores
+from rankwright.data.readers.text_files import MAX_LINE_BYTES, read_blocks
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -141,6 +142,7 @@ def write_run(run: Run, path: str | PathLike[str]) -> None:
     >>> rw.read_run("run.txt").document_ids.tolist()
     ['d1']
     """
+    require_type(run, Run, "write_run takes a Run, as read_run and a Searcher return it")
     text = format_run(run).encode()
     with write_whole(path) as file:
         file.write(gzip.compress(text, mtime=0) if is_compressed(path) else text)
@@ -173,11 +175,18 @@ def read_rows(
 
 def read_words(path: str | PathLike[str]) -> Iterator[tuple[int, list[str]]]:
     """Yield the number and the words of every line that is not blank."""
+    n_lines, rest = 0, b""
     try:
-        with open_bytes(path) as file, TextIOWrapper(file, encoding="utf-8-sig") as lines:
-            for line, text in enumerate(lines, start=1):
+        for block in read_blocks(path):
+            complete, end, rest = (rest + block.tobytes()).rpartition(b"\n")
+            if len(rest) > MAX_LINE_BYTES:
+                raise InputError(
+                    f"{path}, line {n_lines + 1}: expected at most {MAX_LINE_BYTES:,} bytes per line."
+                )
+            for text in TextIOWrapper(BytesIO(complete + end), "utf-8-sig"):
+                n_lines += 1
                 if words := text.split():
-                    yield line, words
+                    yield n_lines, words
     except UnicodeDecodeError:
         raise InputError(f"{path} is not text in UTF-8.") from None
 

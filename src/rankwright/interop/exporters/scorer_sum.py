@@ -14,8 +14,8 @@ from rankwright.models.class_trees import ClassLink, ExpectedRelevance
 from rankwright.models.combination import Combination, StandardisedScorer
 from rankwright.models.feature import FeatureScorer
 from rankwright.models.linear import LinearScorer
+from rankwright.models.nested_scorers import QueryFeatureScorer
 from rankwright.models.network import NetworkScorer
-from rankwright.models.query_features import QueryFeatureScorer
 from rankwright.models.trees import TreeEnsemble
 
 if TYPE_CHECKING:

@@ -26,13 +26,13 @@ def means(results: Measurements, models: Sequence[str], measures: Sequence[str],
 
     `queries` is the measure that tells which query a value is of, for queries that are in several trials.
     """
-    table = {measure: {model: results.mean(model, measure) for model in models} for measure in measures}
-    intervals = {
-        measure: {model: results.interval(model, measure, queries) for model in models} for measure in measures
+    table = {
+        measure: {m: (results.mean(m, measure), *results.interval(m, measure, queries)) for m in models}
+        for measure in measures
     }
     kind = queries or "test queries"
     description = f"Means over {kind} of {', '.join(models)}: {', '.join(table)}."
-    return grouped_bar_chart(table, f"mean over {kind}", description=description, intervals=intervals)
+    return grouped_bar_chart(table, f"mean over {kind}", description=description)
 
 
 @curried
@@ -124,4 +124,4 @@ def groups_by_pairs(results: Measurements, model: str, starts: Sequence[int]) ->
 
 def _group_name(start: float, end: float) -> str:
     low, high = (f"{limit / 1000:g}k" if limit >= 1000 else f"{limit:g}" for limit in (start, end))
-    return f"{low} and more" if end == np.inf else f"{low}-{high}"
+    return f"{low}+" if end == np.inf else f"{low}-{high}"

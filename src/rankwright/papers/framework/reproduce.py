@@ -14,7 +14,7 @@ import numpy as np
 
 from rankwright.base.errors import InputError
 from rankwright.base.files import write_whole
-from rankwright.base.fit_cache import Encoding, FitCache
+from rankwright.base.fit_cache import Encoding, FitCache, read_arrays
 from rankwright.base.resources import one_thread_for_libraries, resolve_threads
 from rankwright.base.version import __version__
 from rankwright.papers.framework.cranfield import CRANFIELD, FILES, require_cranfield
@@ -151,9 +151,9 @@ def _tasks(cache: FitCache, experiment: Experiment, files: Mapping[str, str], *,
 
 
 def _read_outcome(path: Path) -> Outcome:
-    with path.open("rb") as file, np.load(file, allow_pickle=False) as kept:
-        names = json.loads(str(kept["names"]))
-        return {(model, measured): kept[f"array{n}"] for n, (model, measured) in enumerate(names)}
+    arrays = read_arrays(path)
+    names = json.loads(str(arrays["names"]))
+    return {(model, measured): arrays[f"array{n}"] for n, (model, measured) in enumerate(names)}
 
 
 def _write_outcome(outcome: Outcome, path: Path) -> None:

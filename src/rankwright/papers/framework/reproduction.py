@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from rankwright.papers.framework.rows import TITLES, counts, table_of
-from rankwright.reports.blocks import Figure, Section, Text
-from rankwright.reports.plain import plain
+from rankwright.base.wording import enumerated, plain
+from rankwright.papers.framework.rows import NO_DATA, OTHER_DATA, TITLES, WITHIN, counts, table_of
+from rankwright.reports.blocks import Column, Figure, Kind, Section, Table, Text
 from rankwright.reports.result import Result
 
 if TYPE_CHECKING:
@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from rankwright.reports.blocks import Block
 
 REMARKS = ("what", "state", "remarks")  # long texts, which would leave the other columns of one table no room
-NUMBERS = tuple(title for title in TITLES if title != "remarks")
+NUMBERS = tuple(title for title in TITLES if title not in ("interval", "remarks"))
+PHRASES = {OTHER_DATA: "measured on other data", WITHIN: "within the interval of ours"}  # of states, in a sentence
 LEGEND = (
     "A number is reached if ours is at least as high; it is within the interval if the 95 % interval of ours, "
     "over test queries, holds it. A claim is reached if its direction is significant (p < .05, paired "
@@ -39,16 +40,13 @@ class Done(NamedTuple):
     results: Measurements | None
     rows: Sequence[Row]
 
-    def section(self) -> Section:
+    def section(self, results: Measurements) -> Section:
         """Return the protocol, remarks on the rows, and the figures."""
         blocks: list[Block] = [Text(self.experiment.about)]
-        if self.results is None:
-            why = getattr(self.experiment.source, "why", "there are no data")
-            return Section(self.experiment.name, [*blocks, Text(f"Left out: {why}.")])
         if remarked := [row for row in self.rows if row.remarks]:
             blocks.append(table_of(remarked, REMARKS, "What was measured, and remarks."))
         figures = [
-            Figure(partial(picture.draw, self.results), f"{picture.where}. {picture.claim}")
+            Figure(partial(picture.draw, results), f"{picture.where}. {picture.claim}")
             for picture in self.experiment.figures
         ]
         return Section(self.experiment.name, [*blocks, *figures])
@@ -86,9 +84,14 @@ class Reproduction(Result):
     @property
     def summary(self) -> str:
         """How many rows were reached; in the quick version, a caution as well."""
-        states = ", ".join(f"{n} {state}" for state, n in counts(self.rows).items())
-        quick = " Quick version: with so few folds, queries and rounds this says little." if self.quick else ""
-        return f"{len(self.rows)} published numbers and claims of {self.paper.authors}: {states}.{quick}"
+        by_state = counts([row for row in self.rows if row.state != NO_DATA])
+        about = f"numbers and claims of {self.paper.authors}"
+        if not by_state:
+            return f"None of the {len(self.rows)} {about} can be tested without more data."
+        verbs = {state: f"{n} {'is' if n == 1 else 'are'}" for state, n in by_state.items()}
+        states = enumerated(f"{verb} {PHRASES.get(state, state)}" for state, verb in verbs.items())
+        quick = ", in a quick version that says little" if self.quick else ""
+        return f"Of the {sum(by_state.values())} {about} that these data can test, {states}{quick}."
 
     def to_dict(self) -> dict[str, Any]:
         """Return the table as JSON values."""
@@ -105,7 +108,12 @@ class Reproduction(Result):
         """Yield the table of all rows, then every experiment."""
         caption = "All published numbers and claims that the data allow."
         time = f"All fits and measurements took {self.seconds / 60:.1f} minutes of processor time."
-        table = table_of(self.rows, NUMBERS, caption)
+        table = table_of(
+            [row for row in self.rows if row.state != NO_DATA], NUMBERS, caption
+        ).without_empty_columns()
         yield Section("Published numbers and claims", [table, Text(f"{LEGEND} {time}")])
-        for experiment in self.done:
-            yield experiment.section()
+        yield from (done.section(done.results) for done in self.done if done.results is not None)
+        columns = [Column("experiment", Kind.TEXT), Column("why", Kind.TEXT)]
+        left_out = [done.experiment for done in self.done if done.results is None]
+        rows = [(left.name, getattr(left.source, "why", "there are no data")) for left in left_out]
+        yield Section("Left out", [Table(columns, rows)] if rows else [])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rankwright.base.wording import measured
 from rankwright.reports.blocks import Cell, Column, Kind, Table
@@ -138,19 +138,13 @@ def counts(rows: Sequence[Row]) -> dict[str, int]:
 
 def table_of(rows: Sequence[Row], titles: Sequence[str] = TITLES, caption: str = "") -> Table:
     """Return rows as a table with these columns."""
-    values = [
-        {
-            "where": row.where,
-            "data": row.data,
-            "what": row.what,
-            "published": row.published,
-            "ours": row.ours,
-            "interval": row.interval,
-            "p": row.p_value,
-            "state": Cell(row.state, shade=SHADES.get(row.state, 0.0)),
-            "remarks": row.remarks,
-        }
-        for row in rows
-    ]
+
+    def cell(row: Row, title: str) -> Any:
+        if title == "state":
+            return Cell(row.state, shade=SHADES.get(row.state, 0.0))
+        if title == "ours" and "interval" not in titles:
+            return Cell(row.ours, row.interval)
+        return row.p_value if title == "p" else getattr(row, title)
+
     columns = [Column(title, KINDS[title]) for title in titles]
-    return Table(columns, [[row[title] for title in titles] for row in values], caption)
+    return Table(columns, [[cell(row, title) for title in titles] for row in rows], caption)

@@ -22,17 +22,8 @@ if TYPE_CHECKING:
     from rankwright.models.scorer import Scorer
     from rankwright.reports.charts.chart import Chart
 
-SAMPLE_DOCUMENTS = 2_000
-"""About how many training documents a fitted ranker keeps if its importances need documents."""
 REPEATS = 3
 MOST_NAMED = 5  # features in the summary and in the description of a chart
-
-
-def sample_for_importances(train: RankingData) -> RankingData:
-    """Return the documents on which importances of a model that is not all trees are computed."""
-    order = np.random.default_rng(0).permutation(len(train.groups))
-    n_queries = int(np.searchsorted(np.cumsum(train.groups.sizes[order]), SAMPLE_DOCUMENTS, side="right"))
-    return train.take_queries(order[: max(1, n_queries)])  # a copy, since the arrays of a fit are the caller's
 
 
 def feature_importances(model: Scorer, sample: RankingData | None, metric: Metric, n_threads: int) -> Doubles:

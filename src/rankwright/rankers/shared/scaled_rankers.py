@@ -14,8 +14,8 @@ from rankwright.base.errors import InputError
 from rankwright.data.groups import QueryGroups
 from rankwright.data.query_features import QueryFeature, Scaling
 from rankwright.models.linear import linear_of_columns
+from rankwright.models.nested_scorers import over_columns
 from rankwright.models.network import network_of_columns
-from rankwright.models.query_features import over_columns
 from rankwright.rankers.parameters.checks import Integer, ListOf, OneOf, Real
 from rankwright.rankers.parameters.declaration import (
     RandomParameters,
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from rankwright.models.scorer import Scorer
     from rankwright.training.fit_task import FitTask
     from rankwright.training.history import History
-    from rankwright.training.margins.solvers import Solution
+    from rankwright.training.margins import Solution
     from rankwright.training.monitor import Monitor
 
     Informative = Callable[[QueryLabels], NDArray[np.bool_]]  # which queries to learn from

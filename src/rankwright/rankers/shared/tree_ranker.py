@@ -11,7 +11,7 @@ import numpy as np
 
 from rankwright.base.errors import InputError
 from rankwright.data.query_features import QueryFeature
-from rankwright.models.query_features import QueryFeatureScorer
+from rankwright.models.nested_scorers import QueryFeatureScorer
 from rankwright.models.trees import TreeEnsemble
 from rankwright.rankers.parameters.checks import Check, Flag, Fraction, Integer, ListOf, OneOf, Real, read_json
 from rankwright.rankers.parameters.declaration import (

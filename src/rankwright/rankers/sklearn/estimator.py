@@ -7,19 +7,79 @@ derive from `BaseEstimator`; where scikit-learn's own code is needed, it runs on
 from __future__ import annotations
 
 import sys
+import warnings
 from functools import cache
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
+import numpy as np
+
+from rankwright import _native
 from rankwright.base.errors import InputError
+from rankwright.base.resources import available_threads
+from rankwright.data.dataset import Documents
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 ROUTED = ("fit", "predict", "score")
 CLONING = (__name__, "sklearn.base")  # modules between a tool and the clone
 SPLITTING_TOOLS = "sklearn.model_selection."
+FOLD_FUNCTION = "_fit_and_score"  # of these tools: fits on a part of the data and evaluates the other
 PASSED_BY_FIT = "cross_val_predict"  # passes query ids to fit even without routing, and has nothing to evaluate
 CALLS = {
     True: "GridSearchCV(..., cv=GroupKFold()).fit(X, y, qid=qid, groups=qid)",
     False: "cross_val_score(..., cv=GroupKFold(), params={'qid': qid, 'groups': qid})",
 }
+
+
+class SplitQueryWarning(UserWarning):
+    """A tool of scikit-learn evaluates documents of queries whose other documents were in the fit."""
+
+
+class FittedFold(NamedTuple):
+    """The query ids of the documents that a tool of scikit-learn fits on, and a hash of the documents.
+
+    Only such a tool has both parts of the same data. Elsewhere equal query ids mean nothing: two files may both
+    number their queries from 1.
+    """
+
+    queries: NDArray[Any]
+    content: int
+
+    @classmethod
+    def of(cls, data: Documents) -> Self | None:
+        """Return the part that a tool fits on; None without a tool."""
+        if not _in_fold():
+            return None
+        with np.errstate(over="ignore"):
+            return cls(data.groups.ids, int(_native.hash_rows(data.X, available_threads()).sum()))
+
+    def warn_if_split(self, documents: Any, qid: Any) -> None:
+        """Warn if a tool evaluates other documents of the same queries; it may evaluate the part itself."""
+        if not isinstance(documents, Documents):
+            if qid is None or np.ndim(qid) != 1:
+                return
+            documents = Documents(documents, qid, copy=False)
+        other = FittedFold.of(documents)
+        if other is not None and other.content != self.content and np.isin(other.queries, self.queries).any():
+            warnings.warn(
+                "Folds divide queries: other documents of the scored queries were in the fit, so the score does "
+                f"not hold for new ones; {CALLS[False]} keeps queries whole, as rankwright.cross_validate does.",
+                SplitQueryWarning,
+                stacklevel=3,
+            )
+
+
+def _in_fold() -> bool:
+    """Return whether a tool of scikit-learn is fitting on a part of the data or evaluating one."""
+    if "sklearn.model_selection" not in sys.modules:
+        return False
+    frame: Any = sys._getframe(1)
+    while frame is not None:
+        if frame.f_code.co_name == FOLD_FUNCTION and frame.f_globals["__name__"].startswith(SPLITTING_TOOLS):
+            return True
+        frame = frame.f_back
+    return False
 
 
 class Estimator:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rankwright.base.errors import InputError
+from rankwright.base.errors import InputError, require_type
 from rankwright.base.wording import interval, metric_value
 from rankwright.reports.charts.chart import HEIGHT, WIDTH, altair
 from rankwright.reports.charts.drawing import (
@@ -29,7 +30,7 @@ from rankwright.reports.charts.drawing import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Collection, Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
@@ -62,6 +63,7 @@ def bar_chart(values: Mapping[str, float], x_label: str, *, description: str, wi
     >>> chart = rw.charts.bar_chart(importances, "importance", description="BM25 matters most.")
     >>> chart.save("importances.svg")
     """
+    require_type(values, Mapping, "bar_chart takes a dict of names and values")
     known: list[Record] = [
         {"name": shown(name), "value": float(value)} for name, value in values.items() if drawable(value)
     ]
@@ -96,12 +98,11 @@ def row_names(names: Sequence[str]) -> Any:
 
 
 def grouped_bar_chart(
-    table: Mapping[str, Mapping[str, float]],
+    table: Mapping[str, Mapping[str, float | tuple[float, float, float]]],
     y_label: str,
     *,
     description: str,
     x_label: str | None = None,
-    intervals: Mapping[str, Mapping[str, tuple[float, float]]] | None = None,
     width: int = WIDTH,
     height: int = HEIGHT,
 ) -> Chart:
@@ -110,16 +111,15 @@ def grouped_bar_chart(
     Parameters
     ----------
     table
-        For each group the value of each system; a system may be missing in some groups. At most the first thirty
-        groups and the first eight systems are drawn.
+        For each group the value of each system, or the value with the low and the high end of its interval, which
+        is a line over the bar. A system may be missing in some groups. At most the first thirty groups and the
+        first eight systems are drawn.
     y_label
         What the values are.
     description
         The alternative text.
     x_label
         What the groups are.
-    intervals
-        For some groups and systems, the low and the high end of the interval of the value, a line over the bar.
 
     Examples
     --------
@@ -130,7 +130,7 @@ def grouped_bar_chart(
     systems = list(dict.fromkeys(shown(system) for row in table.values() for system in row))
     named, groups = systems[:MOST_SERIES], list(table)[:MOST_GROUPS]
     given: list[Record] = [
-        {"group": shown(group), "system": shown(system), "value": float(value)} | _ends(intervals, group, system)
+        {"group": shown(group), "system": shown(system)} | _with_ends(value)
         for group in groups
         for system, value in table[group].items()
         if shown(system) in named
@@ -147,7 +147,7 @@ def grouped_bar_chart(
     drawn = base.encode(
         **positions,
         y=alt.Y("value:Q", axis=alt.Axis(title=None, tickCount=6)),
-        color=colour(named, legend=True, field="system"),
+        color=colour(named, legend=len(named) > 1, field="system"),
         tooltip=["group:N", "system:N", alt.Tooltip("value:Q", format=".4~g")],
     )
     notes = (
@@ -170,12 +170,10 @@ def _over_bars(positions: dict[str, Any]) -> Any:
     )
 
 
-def _ends(
-    intervals: Mapping[str, Mapping[str, tuple[float, float]]] | None, group: str, system: str
-) -> dict[str, float]:
-    """Return the ends of the interval of a value, if it has one that can be drawn."""
-    low, high = (intervals or {}).get(group, {}).get(system, (math.nan, math.nan))
-    return {"low": float(low), "high": float(high)} if drawable(low, high) else {}
+def _with_ends(value: float | tuple[float, float, float]) -> dict[str, float]:
+    """Return a value, with the ends of its interval if it has one that can be drawn."""
+    height, low, high = value if isinstance(value, tuple) else (value, math.nan, math.nan)
+    return {"value": float(height)} | ({"low": float(low), "high": float(high)} if drawable(low, high) else {})
 
 
 def difference_chart(

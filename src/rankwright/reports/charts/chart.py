@@ -18,7 +18,7 @@ from xml.sax.saxutils import quoteattr
 
 from rankwright.base.errors import InputError, MissingPackageError
 from rankwright.base.files import write_whole
-from rankwright.reports.plain import plain
+from rankwright.base.wording import plain
 
 if TYPE_CHECKING:
     import os
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 WIDTH, HEIGHT = 640, 280
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, 'Liberation Sans', sans-serif"
 FONT_SIZE = 12
+PADDING = 8  # around a chart
+MOST_WIDER = 36  # pixels, one per letter: how much wider a name may be in another font
 DASHES = [5, 4]
 
 
@@ -81,7 +83,7 @@ def config(*, dark: bool = False) -> dict[str, Any]:
     return {
         "background": colours.page,
         "font": FONT,
-        "padding": 8,
+        "padding": PADDING,
         "view": {"stroke": None, "continuousWidth": WIDTH, "continuousHeight": HEIGHT},
         "range": _ranges(colours),
         "axis": _axis(colours),
@@ -220,7 +222,7 @@ class Chart:
 
     def svg(self) -> str:
         """Return the chart as the text of an SVG file, on white."""
-        drawn: str = vl_convert().vegalite_to_svg(self._still())
+        drawn: str = vl_convert().vegalite_to_svg(self._still(wider=True))
         return drawn.replace("<svg ", f'<svg role="img" aria-label={quoteattr(self.description)} ', 1)
 
     def png(self) -> bytes:
@@ -242,14 +244,23 @@ class Chart:
         """Return the specification, with the light configuration, as JSON."""
         return json.dumps({**self.spec, "config": config()}, ensure_ascii=False, indent=1) + "\n"
 
-    def _still(self) -> dict[str, Any]:
+    def _still(self, *, wider: bool = False) -> dict[str, Any]:
         """Return the specification of a picture: in light, without what only answers the pointer.
 
         The description of the whole serves readers better than labels on each mark, which also make files large.
+        With `wider`, long names at the sides have room for another font than the one that they are measured in.
         """
         layers = [layer for layer in self.spec["layer"] if layer.get("name") != HOVER]
         selections = [param for param in self.spec.get("params", []) if HOVER not in param.get("views", [])]
-        return {**self.spec, "layer": layers, "params": selections, "config": config() | {"aria": False}}
+        changed = {"aria": False} | ({"padding": self._padding()} if wider else {})
+        return {**self.spec, "layer": layers, "params": selections, "config": config() | changed}
+
+    def _padding(self) -> dict[str, int]:
+        encodings = [layer.get("encoding", {}) for layer in self.spec["layer"]]
+        rows = [str(name) for encoding in encodings for name in encoding.get("y", {}).get("sort") or ()]
+        series = [name for each in encodings for name in each.get("color", {}).get("scale", {}).get("domain", ())]
+        left, right = (min(MOST_WIDER, max(map(len, names), default=0)) for names in (rows, map(str, series)))
+        return {"top": PADDING, "bottom": PADDING, "left": PADDING + left, "right": PADDING + right}
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:
         """Return the chart for a notebook: live, and as a picture where the notebook cannot draw it."""

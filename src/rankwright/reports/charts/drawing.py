@@ -19,6 +19,11 @@ MOST_SERIES = 8  # with a colour and a name of their own
 TICKS = 8
 MOST_LOG_TICKS = 10
 ROOM = 0.04  # of the range of values, beyond its ends
+# What every object of JavaScript has: Vega takes such a name or title for that.
+INHERITED = (
+    *("__defineGetter__", "__defineSetter__", "__lookupGetter__", "__lookupSetter__", "__proto__", "constructor"),
+    *("hasOwnProperty", "isPrototypeOf", "propertyIsEnumerable", "toLocaleString", "toString", "valueOf"),
+)
 # Neither XML nor UTF-8 has these.
 NOT_TEXT = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 
@@ -144,4 +149,16 @@ def finished(
     spec: dict[str, Any] = drawn.to_dict()
     spec.pop("config", None)  # of altair's own theme
     complete = {**spec, "datasets": {name: list(records) for name, records in datasets.items()}}
-    return Chart(complete, whole, tuple(filter(None, notes)))
+    return Chart(_distinguished(complete), whole, tuple(filter(None, notes)))
+
+
+def _distinguished(value: Any) -> Any:
+    """Return a part of a specification in which no text is what JavaScript's objects inherit; it looks the same.
+
+    Vega looks no query up, and a click on one looks for its own name.
+    """
+    if isinstance(value, dict):
+        return {key: item if key == "query" else _distinguished(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_distinguished(item) for item in value]
+    return f"{value}\N{WORD JOINER}" if isinstance(value, str) and value in INHERITED else value

@@ -23,6 +23,7 @@ from rankwright.reports.charts.drawing import (
     require_some,
     sample_note,
     shown,
+    whole_steps,
 )
 
 if TYPE_CHECKING:
@@ -142,11 +143,12 @@ class _Scatter:
         across, down = ([record[key] for record in [*points, *paths]] for key in ("x", "y"))
         self.x_domain = log_padded(across) if log else padded(across)
         self.y_domain = padded(down)
+        self.x_ticks = {} if log else whole_steps(across)
 
     def layers(self, x_label: str) -> list[Any]:
         """Return the layers from the back to the front."""
         alt = altair()
-        x = quantity(alt.X, "x", x_label, self.x_domain, log=self.log, grid=False)
+        x = quantity(alt.X, "x", x_label, self.x_domain, log=self.log, grid=False, **self.x_ticks)
         y = quantity(alt.Y, "y", None, self.y_domain, tickCount=6)
         several = len(self.series) > 1
         tint = colour(self.series, legend=several)

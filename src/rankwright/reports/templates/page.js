@@ -16,7 +16,7 @@
   const darkScheme = matchMedia("(prefers-color-scheme: dark)");
   const drawn = [];
 
-  const LETTER = 6.5; // mean width of a letter of titles, in pixels
+  const LETTER = 7; // mean width of a letter of titles, in pixels
 
   /** Return a title in lines of at most so many pixels; words are not divided. */
   function wrapped(title, width) {
@@ -70,8 +70,11 @@
     }
   }
 
+  const figureOf = (number) => byId(`chart-${number}`).closest("figure");
+
+  /** Draw the charts that are shown; a hidden one has no width, and is drawn when it is chosen. */
   function drawAll(theme) {
-    return Promise.all(data.charts.map((_, number) => draw(number, theme)));
+    return Promise.all(data.charts.map((_, number) => (figureOf(number).hidden ? null : draw(number, theme))));
   }
 
   function currentTheme() {
@@ -85,6 +88,14 @@
         ? URL.createObjectURL(new Blob([await view.toSVG()], { type: "image/svg+xml" }))
         : await view.toImageURL("png", 2);
     make("a", { href: url, download: `chart-${number + 1}.${format}` }).click();
+  }
+
+  for (const choice of document.querySelectorAll(".choice")) {
+    choice.addEventListener("change", () => {
+      const figures = [...choice.closest(".choices").querySelectorAll("figure")];
+      figures.forEach((figure, place) => (figure.hidden = place !== choice.selectedIndex));
+      drawAll(currentTheme());
+    });
   }
 
   for (const button of document.querySelectorAll(".save button")) {
@@ -153,6 +164,19 @@
 
   const signed = (number) => (number > 0 ? "+" : "") + shortNumber(number);
   const plural = (count, noun) => `${count} ${noun}${count === 1 ? "" : "s"}`;
+
+  /** Return a name that is shortened in the middle if it is too long: names often differ only at the end. */
+  function shortenedName(name) {
+    const letters = [...name];
+    const end = letters.splice(-8).join("");
+    return make("span", { className: "name ends", title: name }, make("span", {}, letters.join("")), make("span", {}, end));
+  }
+
+  /** Return a text, which is a link if it is the address of a web page. */
+  function linked(text) {
+    if (!/^https?:\/\/\S+$/i.test(text)) return make("span", {}, text);
+    return make("a", { href: text, rel: "noopener noreferrer", target: "_blank" }, text);
+  }
 
   /** Return a bar that grows from the middle: to the right and blue if positive, to the left and orange if not. */
   function signedBar(fraction) {
@@ -258,7 +282,7 @@
         name: (query) => query.id,
       };
       const key = keys[byId("order").value];
-      this.listed = this.queries.filter((query) => query.id.toLowerCase().includes(wanted));
+      this.listed = this.queries.filter(({ id, text }) => `${text} ${id}`.toLowerCase().includes(wanted));
       this.listed.sort((one, other) => compareValues(key(one), key(other)));
       const largest = Math.max(1e-9, ...this.queries.map((query) => Math.abs(this.difference(query) ?? 0)));
       byId("queries").replaceChildren(...this.listed.map((query) => this.option(query, largest)));
@@ -271,7 +295,7 @@
       const option = make(
         "li",
         { id: `query-${this.queries.indexOf(query)}` },
-        make("span", { className: "name", textContent: query.id }),
+        query.text ? make("span", { className: "name", textContent: query.text, title: query.text }) : shortenedName(query.id),
         signedBar((difference ?? 0) / largest),
         make("span", { className: "number", textContent: signed(difference) }),
       );
@@ -304,10 +328,10 @@
       if (!query) return;
       this.query = query;
       this.select();
-      byId("query-name").textContent = `Query ${query.id}`;
+      byId("query-name").textContent = query.text || `Query ${query.id}`;
       const difference = this.difference(query);
       const compared = difference === null ? "left out of the mean" : `left ${MINUS} right ${signed(difference)} ${this.metric}`;
-      byId("query-facts").textContent = `${plural(query.count, "document")}, ${query.relevant} relevant; ${compared}`;
+      byId("query-facts").textContent = `${query.text ? `Query ${query.id}: ` : ""}${plural(query.count, "document")}, ${query.relevant} relevant; ${compared}`;
       this.showList("left", this.left, this.right);
       this.showList("right", this.right, this.left);
     }
@@ -335,12 +359,14 @@
         { className: "line" },
         make("span", { className: "rank", textContent: rank }),
         this.grade(query.labels[document]),
-        make("span", { className: "name", textContent: query.documents[document], title: query.documents[document] }),
+        shortenedName(query.documents[document]),
         this.move(query.ranks[other][document], rank),
         make("span", { className: "number", textContent: shortNumber(score), title: "score" }),
       );
       const item = make("li", { className: "document" }, line);
       item.dataset.document = document;
+      const details = query.details[document] ?? [];
+      if (details.length) item.append(make("p", { className: "details" }, ...details.map(linked)));
       if (moved.length) item.append(make("ul", { className: "moved" }, ...moved.map((one) => this.cause(one, largest))));
       return item;
     }

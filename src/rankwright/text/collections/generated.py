@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from rankwright.base.errors import InputError
 from rankwright.data.readers.trec import Judgements
 from rankwright.text.collections.documents import TextDocument
 from rankwright.text.collections.queries import Queries
@@ -93,6 +94,8 @@ def generated_collection(n_documents: int = 600, n_queries: int = 80, *, seed: i
     >>> dict(collection.queries)["q1"]
     'small bridge design'
     """
+    if n_queries > _N_SUBJECTS:
+        raise InputError(f"n_queries must be at most {_N_SUBJECTS}, not {n_queries}.")
     random = np.random.default_rng(seed)
     subjects = np.stack(
         [random.integers(len(words), size=n_documents) for words in (KINDS, THINGS, SIDES)], axis=1

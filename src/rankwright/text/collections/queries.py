@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import starmap
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from rankwright.base.errors import InputError
+from rankwright.base.errors import InputError, require_type
 from rankwright.base.wording import counted, listed
 from rankwright.data.readers import irds
 from rankwright.text.collections.fields import id_name, id_of
@@ -21,7 +22,7 @@ from rankwright.text.collections.formats.recognition import (
 from rankwright.text.collections.formats.records import ReaderOptions, Record, checked_encoding
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
     from os import PathLike
 
 
@@ -64,6 +65,7 @@ class Queries:
     @classmethod
     def of(cls, texts: Mapping[str, str]) -> Queries:
         """Make queries from a mapping of ids to texts."""
+        require_type(texts, Mapping, "Queries.of takes a dict of ids and texts")
         return cls(tuple(texts), tuple(texts.values()))
 
     def __len__(self) -> int:
@@ -127,7 +129,7 @@ def read_queries(
     {'q1': 'lift of wings'}
     """
     if ids not in ("file", "place"):
-        raise InputError(f"ids must be 'file' or 'place', not {ids!r}.")
+        raise InputError(f"ids must be 'file' or 'place', not {ids!r}; the column of the ids is called id.")
     records, own_ids, own_texts = _records(path, format, ReaderOptions(checked_encoding(encoding), id))
     names = own_ids if id is None else (id,)
     texts: dict[str, str] = {}

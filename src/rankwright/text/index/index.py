@@ -12,7 +12,7 @@ import numpy as np
 from rankwright.base.errors import InputError
 from rankwright.base.files import write_whole
 from rankwright.base.resources import resolve_threads
-from rankwright.base.wording import SENTENCE, shortened
+from rankwright.base.wording import SENTENCE, counted, shortened
 from rankwright.reports.result import Result
 from rankwright.text.analyser import Analyser, analyser_from, checked_analyser, state_of, terms_of_texts
 from rankwright.text.index.array_files import ArrayWriter
@@ -276,7 +276,7 @@ class Index:
         return dict(zip(self.fields, segment.text.take(rows), strict=True))
 
     def __repr__(self) -> str:
-        return f"Index({str(self._folder)!r}, {len(self)} documents, fields {', '.join(self.fields)})"
+        return f"Index({str(self._folder)!r}, {counted(len(self), 'document')}, fields {', '.join(self.fields)})"
 
     def _use(self, manifest: Manifest) -> None:
         self._manifest = manifest

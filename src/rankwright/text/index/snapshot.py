@@ -11,6 +11,7 @@ import numpy as np
 
 from rankwright import _native
 from rankwright.base.errors import InputError
+from rankwright.base.wording import counted
 from rankwright.text.features.scopes import Scopes
 from rankwright.text.index.checks import refusing_damage
 from rankwright.text.retrieval import AbsoluteDiscounting, FieldStatistics
@@ -239,4 +240,4 @@ class SearchResults:
 
     def __repr__(self) -> str:
         shown = ", ".join(f"{name} {score:.4g}" for name, score in [*zip(self.ids[:3], self.scores, strict=False)])
-        return f"SearchResults({len(self)} documents: {shown}{', ...' if len(self) > 3 else ''})"
+        return f"SearchResults({counted(len(self), 'document')}: {shown}{', ...' if len(self) > 3 else ''})"

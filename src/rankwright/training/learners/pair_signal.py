@@ -91,7 +91,7 @@ class LabelPairs(ABC):
         """
         shares = np.ones(len(judged.y)) if weights is None else np.sqrt(weights)
         if by_query:
-            shares = shares / np.sqrt(pair_divisors(judged))[judged.groups.query_of_row]
+            shares = shares / np.sqrt(judged.pair_divisors)[judged.groups.query_of_row]
         few = len(np.unique(judged.y)) <= _native.MOST_LABELS
         pairs = (FactoredPairs if few else ListedPairs)(judged, strength, shares, n_threads)
         if pairs.log_loss_at_first == -np.inf:
@@ -271,8 +271,3 @@ def equal_strength(better: Doubles, _worse: Doubles) -> Doubles:
 def _starts(sizes: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return the start of each of several adjacent runs."""
     return np.asarray(np.cumsum(sizes) - sizes)
-
-
-def pair_divisors(judged: QueryLabels) -> Doubles:
-    """Return the number of pairs with different labels of each query; 1 if there is none."""
-    return np.maximum(judged.groups.count_pairs(judged.y), 1.0)

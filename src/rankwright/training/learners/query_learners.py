@@ -12,7 +12,7 @@ import numpy as np
 from rankwright.data.groups import Ranking
 from rankwright.models.feature import FeatureScorer
 from rankwright.models.linear import LinearScorer
-from rankwright.training.learners.pair_signal import LabelPairs, equal_strength, pair_divisors
+from rankwright.training.learners.pair_signal import LabelPairs, equal_strength
 from rankwright.training.learners.signal import Gradients, QueryWeights, Weak
 from rankwright.training.learners.stump import VoteLearner
 from rankwright.training.learners.tree import TreeLearner, TreeLimits, TreeSampling
@@ -177,7 +177,7 @@ class DrawnVotes(DrawnQueries):
     ) -> None:
         super().__init__(train, random)
         self.n_threads = n_threads
-        self._alike = 1.0 / pair_divisors(train.labels)[train.labels.groups.query_of_row]
+        self._alike = 1.0 / train.labels.pair_divisors[train.labels.groups.query_of_row]
         self._learner = VoteLearner(train.binned(MOST_BINS, n_threads), directions=directions, n_threads=n_threads)
 
     def _fit_to(self, times: Doubles) -> Weak:

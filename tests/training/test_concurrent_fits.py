@@ -2,9 +2,9 @@ import pytest
 
 from rankwright.base.errors import InputError
 from rankwright.ensembling import pool as pool_module
-from rankwright.ensembling import time_limit as module
 from rankwright.ensembling.pool import Candidate, Pool
-from rankwright.ensembling.time_limit import NoTimeError, TimeLimit
+from rankwright.training import concurrent_fits as module
+from rankwright.training.concurrent_fits import NoTimeError, TimeLimit
 
 
 class Clock:
