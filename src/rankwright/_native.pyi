@@ -315,20 +315,6 @@ def linear_rule(
     discounts: NDArray[np.float64],
     query_factors: NDArray[np.float64],
 ) -> GradientRule: ...
-def linear_by_query_rule(
-    *,
-    offsets: NDArray[np.int64],
-    rows: NDArray[np.int64],
-    labels: NDArray[np.float64],
-    query_weights: NDArray[np.float64] | None,
-    truncation: int | None,
-    normalise: bool,
-    sigma: float,
-    row_weights: NDArray[np.float64] | None,
-    gains: NDArray[np.float32],
-    discounts: NDArray[np.float64],
-    query_factors: NDArray[np.float64],
-) -> GradientRule: ...
 def average_precision_rule(
     *,
     offsets: NDArray[np.int64],
@@ -368,17 +354,6 @@ def expected_reciprocal_rank_rule(
     row_weights: NDArray[np.float64] | None,
     stop_probability: NDArray[np.float64],
     depth: int | None,
-) -> GradientRule: ...
-def even_rule(
-    *,
-    offsets: NDArray[np.int64],
-    rows: NDArray[np.int64],
-    labels: NDArray[np.float64],
-    query_weights: NDArray[np.float64] | None,
-    truncation: int | None,
-    normalise: bool,
-    sigma: float,
-    row_weights: NDArray[np.float64] | None,
 ) -> GradientRule: ...
 
 # New parameters, mean and mean square; None once a score is not finite. Empty means: plain gradient descent.

@@ -189,7 +189,6 @@ template <class... Own>
 void define(nb::module_& m, const std::string& name, Kernel (*make)(const Sizes&, Own...), const auto&... own) {
     define_sums(m, name, make, own...);
     define_pull(m, name, make, own...);
-    define_rule(m, name, make, own...);
 }
 
 using Depth = std::optional<std::int64_t>;
@@ -264,14 +263,20 @@ Kernel given_matrix(const Sizes& n, Matrix<double> deltas) {
 }  // namespace
 
 void bind_lambdas(nb::module_& m) {
-    define(m, "linear", linear, nb::arg("gains"), nb::arg("discounts"), nb::arg("query_factors"));
+    const auto metric = [&](const char* name, auto make, const auto&... own) {
+        define(m, name, make, own...);
+        define_rule(m, name, make, own...);
+    };
+    metric("linear", linear, nb::arg("gains"), nb::arg("discounts"), nb::arg("query_factors"));
+    metric("average_precision", average_precision, nb::arg("threshold"), nb::arg("depth").none(),
+           nb::arg("capped"));
+    metric("reciprocal_rank", reciprocal_rank, nb::arg("threshold"), nb::arg("depth").none());
+    metric("expected_reciprocal_rank", expected_reciprocal_rank, nb::arg("stop_probability"),
+           nb::arg("depth").none());
+    // Without a rule: a custom metric's sums are checked in Python every round, and no boosting is without a
+    // metric.
     define(m, "linear_by_query", linear_by_query, nb::arg("gains"), nb::arg("discounts"),
            nb::arg("query_factors"));
-    define(m, "average_precision", average_precision, nb::arg("threshold"), nb::arg("depth").none(),
-           nb::arg("capped"));
-    define(m, "reciprocal_rank", reciprocal_rank, nb::arg("threshold"), nb::arg("depth").none());
-    define(m, "expected_reciprocal_rank", expected_reciprocal_rank, nb::arg("stop_probability"),
-           nb::arg("depth").none());
     define(m, "even", even);
     define_sums(m, "given", given_matrix, nb::arg("deltas"));
 }
