@@ -108,6 +108,13 @@ def test_help_all_shows_every_option(run):
             assert [name for name in names if not re.search(rf"^  (--\S+, )?{name}\b", shown, re.MULTILINE)] == []
 
 
+@pytest.mark.parametrize("option", ["--drop", "--metrics"])
+def test_a_list_that_is_given_twice_is_refused(refuse, fold, model, option):
+    words = ("evaluate", model, "--data", fold / "test.txt", option, "a", "--jobs", 1, "--jobs", 2)
+    sentence = f"{option} is given twice; give it once, with commas between the values."
+    assert refuse(*words, option, "b") == f"{sentence} See `rankwright evaluate --help`."
+
+
 def test_no_verb_shows_help_and_is_bad_use(run):
     code, out, err = run()
     assert (code, err) == (2, "")

@@ -13,6 +13,8 @@ from typer.main import get_command
 from rankwright.cli.options.option_groups import as_command
 from rankwright.cli.output.help_page import group_page, verb_page
 
+LISTS = ("A,B,...", "LIST", "N or LIST", "FILES")  # what help calls several values in one option
+
 
 class Verb(TyperCommand):
     """A verb with our help."""
@@ -28,6 +30,10 @@ class Verb(TyperCommand):
             from rankwright.cli.options.rankers import with_settings  # which such a verb has imported
 
             args = with_settings(args, options)
+        given = self.make_parser(ctx).parse_args(args=list(args))[2]
+        for each in given:
+            if given.count(each) > 1 and each.metavar in LISTS and not each.multiple:  # the last alone would count
+                ctx.fail(f"{each.opts[0]} is given twice; give it once, with commas between the values.")
         rest: list[str] = super().parse_args(ctx, args)
         return rest
 
