@@ -165,7 +165,7 @@ def test_parameters_of_the_ranker_are_options(run, fold, tmp_path, words, settin
 def test_what_is_no_parameter_is_refused_as_set_and_options_are(refuse, fold, tmp_path, words, sentence):
     model = tmp_path / "m.rw"
     given = ("train", "lambdamart", "--train", fold / "train.txt", "--model", model, *words.split())
-    assert refuse(*given).removesuffix(" See `rankwright train --help`.") == sentence
+    assert refuse(*given).removesuffix(" See `rankwright train --help-all`.") == sentence
 
 
 @pytest.mark.parametrize("verb", ["crossval", "tune", "analyse metrics"])

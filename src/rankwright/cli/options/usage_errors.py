@@ -37,4 +37,7 @@ def sentence_of(mistake: Any) -> str:
     for pattern, wording in WORDINGS:
         said = re.sub(pattern, wording, said)
     context = getattr(mistake, "ctx", None)
-    return said if context is None or "Did you mean" in said else f"{said} See `{context.command_path} --help`."
+    if context is None or "Did you mean" in said:
+        return said
+    is_unknown = "There is no option" in said and any(each.name == "help_all" for each in context.command.params)
+    return f"{said} See `{context.command_path} {'--help-all' if is_unknown else '--help'}`."
