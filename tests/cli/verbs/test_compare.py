@@ -140,6 +140,15 @@ def test_the_order_of_today_is_the_baseline(run, refuse, shop, tmp_path):
     )
 
 
+def test_models_of_different_features_are_compared_without_a_warning(run, shop, tmp_path):
+    model = FeatureScorer(0, 1, n_features=1, missing=0.0, feature_names=("position",))
+    save(model, tmp_path / "old.rw")
+    compared = run("compare", tmp_path / "new.rw", tmp_path / "old.rw", "--data", shop)
+    assert compared.code == 0
+    assert "features: 2 columns (bm25, position)" in compared.err
+    assert "does not use" not in compared.err
+
+
 def test_evaluate_measures_the_order_of_today_first(run, refuse, shop, tmp_path):
     words = ("evaluate", f"new={tmp_path / 'new.rw'}", "--data", shop, "--baseline-column", "position")
     measured = run(*words, "--metrics", "ndcg@1", "--json").json

@@ -81,6 +81,8 @@ def opened(
             scorers = [system for system in systems.values() if isinstance(system, Scorer)]
             judged = read_data(data, reading.ordered_by(column, scorers), scorers, n_jobs=n_jobs)
         stack.enter_context(_unjudged_runs_refused(judged))
+        if reading.features is None:  # then the data have what one of the models needs, and no model needs it all
+            warnings.filterwarnings("ignore", "The model does not use")
         order = {} if column is None else {column: column}
         yield order | {name: _system(name, each, judged, data, n_jobs) for name, each in systems.items()}, judged
 
