@@ -153,8 +153,8 @@ class Documents:
         if name in self.shown:
             try:
                 values = np.array([np.nan if text is None else float(text) for text in self.shown[name]])
-            except ValueError as error:
-                raise InputError(f"Column {name!r} holds no numbers to order documents by: {error}.") from None
+            except ValueError:
+                raise InputError(f"Column {name!r} holds no numbers to order documents by, but text.") from None
         elif name in (self.feature_names or ()):
             values = self.X[:, (self.feature_names or ()).index(name)].astype(np.float64)
         else:

@@ -156,6 +156,7 @@ def test_quotes_line_ends_and_a_byte_order_mark(csv_file):
 def test_a_delimiter_may_be_chosen(csv_file):
     path = csv_file("qid;label;x\n1;0;2\n")
     assert read_csv(path, delimiter=";").X.tolist() == [[2]]
+    assert refusal(path) == f"{path} has one column, 'qid;label;x'; pass its delimiter as delimiter."
     assert refusal(path, delimiter="|") == f"{path}: delimiter must be a comma, a semicolon or a tab, not '|'."
 
 

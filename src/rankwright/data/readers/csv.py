@@ -11,6 +11,7 @@ import numpy as np
 from rankwright import _native
 from rankwright._native import CsvFault
 from rankwright.base.errors import InputError, parameter
+from rankwright.base.wording import shortened
 from rankwright.data.column_roles import DOCUMENT, LABEL, QUERY, ColumnOptions, Roles, matching
 from rankwright.data.readers.text_files import (
     MAX_LINE_BYTES,
@@ -192,8 +193,11 @@ def _parsed(
         raise InputError(_sentence(path, parser.n_columns, *error))
     if parser.n_columns == 0:
         raise InputError(f"{path} is empty: expected a line of column names.")
-    n_rows = parser.n_rows
-    return parser.take_columns(), n_rows
+    n_rows, columns = parser.n_rows, parser.take_columns()
+    if len(columns) == 1 and any(other in columns[0].name for other in DELIMITERS):
+        given = parameter("delimiter")
+        raise InputError(f"{path} has one column, {shortened(columns[0].name)!r}; pass its delimiter as {given}.")
+    return columns, n_rows
 
 
 def _header(path: str | PathLike[str], delimiter: str) -> list[str]:
