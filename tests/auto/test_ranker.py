@@ -139,7 +139,7 @@ def test_the_model_knows_its_estimate_and_its_members(fitted):
     assert (about["documents"], about["queries"]) == (72, 12)
     assert "rounds" not in about  # each member has its own
     for row, found in zip(fitted.standings_, about["members"], strict=True):
-        assert found == {"name": row.name, "value": row.value, "weight": row.weight, "rounds": row.rounds}
+        assert found == {"name": row.name, "value": row.value, "weight": row.weight, "rounds": row.rounds or None}
     assert "work" not in about["parameters"]
     assert "n_jobs" not in about["parameters"]
 

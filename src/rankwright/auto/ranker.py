@@ -263,7 +263,7 @@ class AutoRanker(RandomParameters, Ranker):
         del about["rounds"]  # those of the history, which has one per member; `members` has the rounds of each
         # Without times: the same data and seed give the same file.
         members = [
-            {"name": row.name, "value": row.value, "weight": row.weight, "rounds": row.rounds}
+            {"name": row.name, "value": row.value, "weight": row.weight, "rounds": row.rounds or None}
             for row in self.standings_
         ]
         return about | {
