@@ -13,6 +13,8 @@ from urllib.parse import parse_qsl
 
 import msgspec
 
+from rankwright.base.wording import brief_list
+
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
 
@@ -49,9 +51,15 @@ class Decoder(Generic[T]):
         try:
             return self._decode(body)
         except msgspec.ValidationError as error:
-            raise RefusalError(400, f"The body is invalid: {error}.") from None
+            raise RefusalError(400, f"The body is invalid: {error}{self._known(str(error))}.") from None
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             raise RefusalError(400, f"The body is not JSON: {error}; a missing value is null, not NaN.") from None
+
+    def _known(self, problem: str) -> str:
+        """Return the fields of the body, if the problem is that it has another one."""
+        if "unknown field" not in problem or " - at " in problem or not issubclass(self.kind, msgspec.Struct):
+            return ""
+        return f"; it may have {brief_list(field.encode_name for field in msgspec.structs.fields(self.kind))}"
 
 
 @dataclass(frozen=True)
