@@ -55,6 +55,8 @@ def test_the_result_says_which_feature_differs_most(model):
     assert result.frame()["outside"].tolist() == [0.45, 0.2]
     same = rw.drift(model, shop())
     assert same.summary == "All values of 100 documents are as in training."
+    third = rw.drift(model, shop().head(3).assign(size=[1.0, 2.0, 900.0])).summary
+    assert "size in 33 % of 3 documents" in third, "two digits"
 
 
 def test_features_without_names_are_compared_by_position():

@@ -132,7 +132,7 @@ def changes_section(members: Sequence[JudgedMember], queries: JudgedQueries) -> 
     ]
     changes = dict(
         zip(
-            ("Greatest gains", "Greatest losses"),
+            ("Greatest gains over", "Greatest losses against"),
             gains_and_losses(queries.mixture, best.values, MOST_QUERIES),
             strict=True,
         )
@@ -151,7 +151,7 @@ def changes_section(members: Sequence[JudgedMember], queries: JudgedQueries) -> 
                 )
                 for change in greatest
             ],
-            f"{kind} over {best.name}, the best single member.",
+            f"{kind} {best.name}, the best single member.",
         )
         for kind, greatest in changes.items()
         if greatest

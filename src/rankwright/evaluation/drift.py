@@ -10,7 +10,7 @@ import numpy as np
 
 from rankwright.base.arrays import checked_features
 from rankwright.base.errors import InputError
-from rankwright.base.wording import brief_list, counted, percent
+from rankwright.base.wording import brief_list, counted, rounded_percent
 from rankwright.data.alignment import named_columns, require_columns, require_same_number
 from rankwright.data.categories import source_columns
 from rankwright.data.dataset import Documents
@@ -97,7 +97,7 @@ class Drift(Result):
         worst, has = outside[0], "has" if len(outside) == 1 else "have"
         return (
             f"{len(outside)} of {counted(len(self.features), 'feature')} {has} values that training did not have, "
-            f"most of all {worst.feature} in {percent(worst.outside)} of {counted(self.n_documents, 'document')}."
+            f"most of all {worst.feature} in {rounded_percent(worst.outside)} of {counted(self.n_documents, 'document')}."
         )
 
     def blocks(self) -> list[Table]:
