@@ -157,6 +157,15 @@ def test_evaluate_measures_the_order_of_today_first(run, refuse, shop, tmp_path)
     assert "an order has no rounds" in refuse(*words, "--rounds", "1")
 
 
+def test_a_run_is_no_table_and_shows_no_columns(refuse, shop, tmp_path):
+    words = ("rank", tmp_path / "new.rw", "--data", shop)
+    table = tmp_path / "ranks.csv"
+    sentence = f"rank writes no tables, as {table} would be; `predict` does, with the ranks."
+    assert refuse(*words, "--out", table) == sentence
+    sentence = "A TREC run has no columns for --show; add --json, or write a table with `predict`."
+    assert refuse(*words, "--show", "title") == sentence
+
+
 def test_columns_to_show_are_in_written_tables(run, shop, tmp_path):
     words = (tmp_path / "new.rw", "--data", shop, "--show", "title")
     assert run("predict", *words, "--out", tmp_path / "scores.csv").code == 0

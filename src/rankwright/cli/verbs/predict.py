@@ -87,8 +87,13 @@ def rank(
         rankwright rank model.rw --data test.txt --out run.txt
     """
     from rankwright.data.readers.trec import Run, format_run
+    from rankwright.data.writers import is_table_name
 
     out = _checked(out, model, data)
+    if out is not None and is_table_name(out):
+        raise InputError(f"rank writes no tables, as {out} would be; `predict` does, with the ranks.")
+    if reading.show is not None and not json:
+        raise InputError("A TREC run has no columns for --show; add --json, or write a table with `predict`.")
     scorer = rw.load(model)
     documents = read_documents(data, reading, [scorer], n_jobs=jobs)
     scores = scorer.predict(documents, n_jobs=jobs)
