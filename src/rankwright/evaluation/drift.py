@@ -95,9 +95,10 @@ class Drift(Result):
         if not outside:
             return f"All values of {counted(self.n_documents, 'document')} are as in training."
         worst, has = outside[0], "has" if len(outside) == 1 else "have"
+        part = f"{rounded_percent(worst.outside)} of {counted(self.n_documents, 'document')}"
         return (
             f"{len(outside)} of {counted(len(self.features), 'feature')} {has} values that training did not have, "
-            f"most of all {worst.feature} in {rounded_percent(worst.outside)} of {counted(self.n_documents, 'document')}."
+            f"most of all {worst.feature} in {part}."
         )
 
     def blocks(self) -> list[Table]:

@@ -39,7 +39,11 @@ def resized(shape):
         (b'{"features": [[1, 2, 3, "4"]]}', 422, "Feature 'price' of document 0 must be a number, not text"),
         (b'{"features": [[1, 2, [3], 4]]}', 422, "Feature 'age' of document 0 must be a number, not a list"),
         (b'{"features": [[1, 2, 3, 1%s]]}' % (b"0" * 400), 400, "Number out of range"),
-        (b'{"features": [[1, 2, 3, 4]], "tpo": 1}', 400, "unknown field `tpo`; it may have features, ids, feature_names, model"),
+        (
+            b'{"features": [[1, 2, 3, 4]], "tpo": 1}',
+            400,
+            "unknown field `tpo`; it may have features, ids, feature_names, model",
+        ),
         (b'{"features": [[1, 2, 3, 4]], "top": 0}', 400, "`>= 1|>= 1"),
         (b'{"features": []}', 422, "There are no documents"),
         (b'{"features": [[]]}', 422, "has 4 features, the documents of the request have 0"),
