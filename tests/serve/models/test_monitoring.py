@@ -35,6 +35,10 @@ def test_a_service_counts_missing_outside_and_unseen_values(shop, tmp_path):
     with serving(tmp_path / "log", shop, "--grace", 0) as service:
         for _ in range(3):
             assert ask(service.port, request).status == 200
+        explained = written("POST", "/explain", json.dumps({"features": DOCUMENTS}).encode())
+        assert ask(service.port, explained).status == 200, "not scored, so not counted"
+        refused = json.dumps({"features": [*DOCUMENTS, {"colour": "mauve", "size": "large"}]}).encode()
+        assert ask(service.port, written("POST", "/rank", refused)).status == 422
         metrics = ask(service.port, written("GET", "/metrics")).body.decode()
         lines = service.events("unseen levels")
     assert values(metrics) == {

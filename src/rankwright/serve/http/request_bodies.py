@@ -65,10 +65,13 @@ async def read_json(exchange: Exchange, decode: Decoder[T]) -> T:
     return decode(await exchange.body())
 
 
-async def read_documents(service: Service, exchange: Exchange, decode: Decoder[R]) -> Asked[R]:
+async def read_documents(
+    service: Service, exchange: Exchange, decode: Decoder[R], *, scored: bool = True
+) -> Asked[R]:
     """Return a request with documents, in JSON or as a matrix in numpy's format.
 
     Other parameters are in the JSON or in the query string; with a matrix, in the query string only.
+    Unusual values are counted only of documents that are `scored`.
     """
     require_type(exchange, JSON, npy.MEDIA_TYPE)
     after = read_address(exchange, *(name for name in AFTER if name in decode.kind.__struct_fields__))
@@ -86,7 +89,7 @@ async def read_documents(service: Service, exchange: Exchange, decode: Decoder[R
     request = _joined(given, after)
     model = service.models.get(request.model, request.version)
     service.require_few(len(documents))
-    X = matrix_of(documents, request.feature_names, model)
+    X = matrix_of(documents, request.feature_names, model, scored=scored)
     _require_ids(request, len(X))
     return Asked(request, model, documents, X)
 
@@ -158,7 +161,9 @@ def documents_in(text: msgspec.Raw) -> Floats | Rows:
     return _decode(b'{"features":' + bytes(text) + b"}").features if matrix is None else matrix
 
 
-def matrix_of(rows: Floats | Sequence[Row | Record], names: Sequence[str] | None, model: ServedModel) -> Floats:
+def matrix_of(
+    rows: Floats | Sequence[Row | Record], names: Sequence[str] | None, model: ServedModel, *, scored: bool = True
+) -> Floats:
     """Return the features of documents that are given as a matrix, as lists or as objects with names.
 
     Lists are in the order of `names`, or else in the order of the model. Features that the model does not have are
@@ -169,7 +174,7 @@ def matrix_of(rows: Floats | Sequence[Row | Record], names: Sequence[str] | None
     if not rows:
         raise InputError("There are no documents: features must have at least one row.")
     if isinstance(rows[0], dict):
-        return _of_records(rows, names, model)
+        return _of_records(rows, names, model, scored=scored)
     return in_model_order(lists_as_matrix(rows, names or model.names), names, model)
 
 
@@ -205,7 +210,7 @@ def _require_number(value: Value, name: str, document: int) -> None:
         raise InputError(f"Feature {name!r} of document {document} must be a number, not {given}.")
 
 
-def _of_records(rows: Sequence[Any], names: Sequence[str] | None, model: ServedModel) -> Floats:
+def _of_records(rows: Sequence[Any], names: Sequence[str] | None, model: ServedModel, *, scored: bool) -> Floats:
     if model.scorer.feature_names is None:
         raise InputError(
             f"The model {model.source.reference} has no names of features: give each document as a list of "
@@ -217,16 +222,20 @@ def _of_records(rows: Sequence[Any], names: Sequence[str] | None, model: ServedM
         if not isinstance(row, dict):
             raise InputError(f"Row {number} of features is no object, and the first is; give all in one form.")
     require_names({name: None for row in rows for name in row}, model.columns, model)
-    return columns_by_name(_Records(rows, model), model.scorer)
+    records = _Records(rows, model.columns)
+    X = columns_by_name(records, model.scorer)
+    for levels in records.levels if scored else ():  # when no document can be refused any more
+        count_levels(model, *levels)
+    return X
 
 
 class _Records:
     """Objects with named features as the columns of a model; absent features are missing."""
 
-    def __init__(self, rows: Sequence[Record], model: ServedModel) -> None:
+    def __init__(self, rows: Sequence[Record], columns: Sequence[str]) -> None:
         self._rows = rows
-        self._model = model
-        self.columns = model.columns
+        self.columns = columns
+        self.levels: list[tuple[Category, list[str | None], NDArray[np.int64]]] = []
 
     def numbers(self, name: str) -> NDArray[Any]:
         values = [row.get(name) for row in self._rows]
@@ -235,14 +244,14 @@ class _Records:
         return np.array(values, np.float64)
 
     def codes(self, category: Category) -> NDArray[np.int64]:
-        texts = []
+        texts: list[str | None] = []
         for number, row in enumerate(self._rows):
             value = row.get(category.name)
             if isinstance(value, list | dict):
                 raise InputError(f"Feature {category.name!r} of document {number} must be text or a number.")
             texts.append(_category_text(value, category))
         codes = category.codes(texts)
-        count_levels(self._model, category, texts, codes)
+        self.levels.append((category, texts, codes))
         return codes
 
 

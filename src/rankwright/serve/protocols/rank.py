@@ -81,7 +81,7 @@ async def rank(service: Service, exchange: Exchange) -> Response:
 
 async def explain(service: Service, exchange: Exchange) -> Response:
     """Return the contributions of features to the score of each document."""
-    asked = await read_documents(service, exchange, _explain_request)
+    asked = await read_documents(service, exchange, _explain_request, scored=False)
     exchange.model, exchange.n_documents = asked.model.source.reference, len(asked.X)
     return await service.in_thread(_explained, asked)
 
