@@ -374,7 +374,7 @@ def _convention(
 def order_by(column: str, data: RankingData) -> Doubles:
     """Return scores that order documents by a column; warn if the reverse order is better."""
     scores = data.scores_by(column)
-    if PairAccuracy()(data.y, scores, data.qid) < 0.5:
+    if PairAccuracy(empty=None).mean(data.y, scores, data.groups) < 0.5:
         other = column[1:] if column.startswith("-") else f"-{column}"
         sentence = f"The order by {column!r} ranks most pairs of documents wrongly; its reverse is {other!r}."
         warnings.warn(sentence, stacklevel=2)
