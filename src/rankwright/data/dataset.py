@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 from functools import cached_property
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -184,11 +185,14 @@ class Documents:
 
     def repeated_rows(self) -> list[tuple[int, int]]:
         """Return the rows whose document occurred in their query before, each after the row of the first."""
-        first: dict[tuple[int, str], int] = {}
-        ids = [""] * len(self) if self.document_ids is None else self.document_ids.tolist()
-        pairs = enumerate(zip(self.groups.query_of_row.tolist(), ids, strict=True))
-        rows = ((first.setdefault(pair, row), row) for row, pair in pairs if pair[1])
-        return [(earlier, row) for earlier, row in rows if earlier != row]
+        repeated: list[tuple[int, int]] = []
+        for rows in () if self.document_ids is None else self.groups:
+            ids = self.document_ids[rows].tolist()
+            if len(set(ids)) < len(ids):
+                first: dict[str, int] = {}
+                named = [(name, row) for name, row in zip(ids, rows.tolist(), strict=True) if name]
+                repeated += [(first[name], row) for name, row in named if first.setdefault(name, row) != row]
+        return sorted(repeated, key=itemgetter(1))
 
     def _as_joined(self, joined: Any, _parts: Sequence[Documents]) -> Any:
         """Return documents joined from several parts, of which this is the first, as documents of its kind."""
