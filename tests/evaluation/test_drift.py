@@ -73,6 +73,8 @@ def test_a_model_without_ranges_says_so(model, tmp_path):
         rw.drift(3, shop())
     with pytest.raises(InputError, match="The model needs 'size', which the data do not have"):
         rw.drift(model, shop().drop(columns="size"))
+    with pytest.raises(InputError, match="There are no documents to compare"):
+        rw.drift(model, shop()[:0])
 
 
 def test_the_command_line_compares_a_file(model, tmp_path, capsys, monkeypatch):

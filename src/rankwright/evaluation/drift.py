@@ -146,8 +146,10 @@ def drift(model: Any, data: Any) -> Drift:
             "The model does not hold the ranges of its training features: another tool or an earlier version "
             "made it. Train it again."
         )
-    features = sorted(_features(scorer, scorer.ranges, data), key=_by_difference)
     n_documents = len(data) if isinstance(data, Documents) else np.shape(data)[0]
+    if not n_documents:
+        raise InputError("There are no documents to compare with those of training.")
+    features = sorted(_features(scorer, scorer.ranges, data), key=_by_difference)
     return Drift(n_documents, tuple(features))
 
 
