@@ -105,3 +105,17 @@ def test_what_cannot_be_identified_is_refused():
         "own cannot be told from an edited version of it, so work with it cannot be kept: "
         "cannot pickle '_thread.lock' object."
     )
+
+
+def test_code_that_fails_when_it_is_read_is_refused_too():
+    class Failing:
+        def __reduce_ex__(self, _protocol):
+            raise RuntimeError("no state")
+
+    def refers_to_nothing():
+        return unbound
+
+    for value, reason in ((Failing(), "no state"), (refers_to_nothing, "Cell is empty")):
+        with pytest.raises(InputError, match=f"own cannot be told from an edited version .*: {reason}"):
+            identity(value, "own")
+    unbound = None

@@ -25,7 +25,7 @@ def identity(value: Any, text: str) -> str:
     reader = _CodeReader()
     try:
         content = reader.read(value)
-    except TypeError as error:  # such as "cannot pickle '_thread.lock' object"
+    except Exception as error:  # such as "cannot pickle '_thread.lock' object"; a custom class may raise anything
         raise InputError(
             f"{text} cannot be told from an edited version of it, so work with it cannot be kept: {error}."
         ) from None
