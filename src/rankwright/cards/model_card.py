@@ -120,8 +120,8 @@ def _inner(model: Scorer) -> Scorer:
 
 def _n_members(model: Scorer, combination: Combination) -> int:
     """Return the number of members with a weight; those of AutoRanker that share columns are one scorer."""
-    told = model.about.get("members")
-    rows = [row for row in told if isinstance(row, dict)] if isinstance(told, list) else []
+    members = model.about.get("members")
+    rows = [row for row in members if isinstance(row, dict)] if isinstance(members, list) else []
     return sum(bool(row.get("weight")) for row in rows) or len(combination.members)
 
 
