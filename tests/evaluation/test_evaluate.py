@@ -211,7 +211,9 @@ def test_the_order_by_a_column_is_a_system():
     assert report.mean("live", "ndcg@10") == report.mean("falling", "ndcg@10") == report.mean("scores", "ndcg@10")
     with pytest.warns(UserWarning, match="'-position' ranks most pairs .* its reverse is 'position'"):
         evaluate({"live": "-position"}, data)
-    mostly_empty = rw.RankingData([[1], [2]] * 3, [1, 0, 0, 0, 0, 0], [1, 1, 2, 2, 3, 3], feature_names=["position"])
+    mostly_empty = rw.RankingData(
+        [[1], [2]] * 3, [1, 0, 0, 0, 0, 0], [1, 1, 2, 2, 3, 3], feature_names=["position"]
+    )
     evaluate({"live": "position"}, mostly_empty)  # without a warning: queries without pairs say nothing
     with pytest.raises(InputError, match="There is no column 'positio'; did you mean 'position'"):
         evaluate({"live": "positio"}, data)

@@ -10,14 +10,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from properties import examples
-from rankwright import MART, LambdaMART
+from rankwright import MART, LambdaMART, _native
 from rankwright.base.errors import InputError
 from rankwright.data.dataset import RankingData
 from rankwright.metrics import NDCG
 from rankwright.models import FeatureScorer
+from rankwright.training import boosting_loop
 from rankwright.training.boosting_loop import boost
 from rankwright.training.learners.signal import Weak
-from rankwright.training.learners.tree import TreeLearner
+from rankwright.training.learners.tree import TreeLearner, TreeLimits
 from rankwright.training.monitor import Monitor, WeightedModel
 
 START = np.array([0.5, -0.25, 1.0])
@@ -271,3 +272,36 @@ def test_ctrl_c_in_a_block_keeps_the_rounds_that_were_recorded():
     with pytest.warns(UserWarning, match="Interrupted after round 2; the model is that of round 2"):
         ranker = LambdaMART(rounds=50).fit(judged(0, 12), on_round=interrupt)
     assert ranker.model_.n_trees == len(ranker.history_) == 2
+
+
+def test_blocks_are_shorter_if_there_are_many_validation_documents(monkeypatch):
+    train, valid, lengths, fit = judged(0, 4), judged(1, 40), [], TreeLearner.boost
+
+    def counted(learner, rule, scores, n_rounds, *rest):
+        lengths.append(n_rounds)
+        return fit(learner, rule, scores, n_rounds, *rest)
+
+    monkeypatch.setattr(boosting_loop, "BLOCK_SCORES", 3 * len(valid))
+    monkeypatch.setattr(TreeLearner, "boost", counted)
+    MART(rounds=7).fit(train, validation=valid)
+    assert lengths == [3, 3, 1]
+
+
+def test_a_rule_in_native_code_refuses_weights_that_no_fit_has():
+    for weights in ([1.0, -1.0], [1.0, np.nan], [1.0]):
+        with pytest.raises(ValueError, match="row_weights must be one number per row, none of them negative"):
+            _native.squared_error_rule(np.zeros(2), np.array(weights))
+
+
+def test_rounds_in_native_code_need_documents():
+    nothing, rows, directions = np.zeros((0, 1), np.float32), np.zeros(0, np.uint32), np.zeros(0, np.int8)
+    binned, rule = (
+        _native.encode(nothing, np.arange(0), [[0.5]], False, 1),
+        _native.squared_error_rule(np.zeros(0), None),
+    )
+    limits = (*TreeLimits(2, 1, 0.0, 0.0), 0.1)
+    with pytest.raises(ValueError, match="there must be documents"):
+        _native.boost_trees(
+            *(binned, rule, np.zeros(0), [(rows, rows)], directions, *limits),
+            *(nothing, np.zeros(1, np.int64), 1, _native.GrowthWorkspace()),
+        )

@@ -1,5 +1,6 @@
 // The gradients of a loss as an object of Python: checked when it is made, and immutable afterwards.
 #pragma once
+#include <algorithm>
 #include <optional>
 
 #include "bindings/arguments/arrays.hpp"
@@ -17,7 +18,9 @@ template <class Gradients>
 BoundRule weighted_rule(std::size_t n_rows, const std::optional<Array<double>>& row_weights,
                         const Gradients& gradients) {
     if (!row_weights) return {n_rows, gradients};
-    checked_finite(*row_weights, n_rows, "row_weights must be one finite number per row");
+    const char* const sentence = "row_weights must be one number per row, none of them negative";
+    const Doubles checked = checked_finite(*row_weights, n_rows, sentence);
+    require(checked.empty() || std::ranges::min(checked) >= 0.0, sentence);
     return {n_rows, [gradients, weights = *row_weights](Doubles scores, int n_threads, Lambdas sums) {
                 gradients(scores, n_threads, sums);
                 for (std::size_t row = 0; row < scores.size(); ++row) {

@@ -124,6 +124,7 @@ nb::tuple boosted(const BinnedMatrix& binned, const BoundRule& rule, Array<doubl
                   Matrix<float> following, Array<std::int64_t> sources, int n_threads,
                   GuardedWorkspace& workspace) {
     require(rule.n_rows == binned.n_rows, "the rule and the matrix must have the same rows");
+    require(binned.n_rows > 0, "there must be documents");
     const Doubles start = checked_finite(scores, binned.n_rows, "there must be one finite score per row");
     const TreeRounds rounds{binned,
                             rule.gradients,

@@ -111,7 +111,8 @@ def _native_rounds(
 ) -> Iterator[WeightedModel]:
     """Do the same in blocks of rounds that run without the interpreter and are measured together."""
     rule.first_signal(scores)  # refuses what cannot be learned from
-    most = int(np.clip(BLOCK_SCORES // len(scores), 1, BLOCK_ROUNDS))
+    n_documents = max(len(scores), len(monitor.validation_features))
+    most = int(np.clip(BLOCK_SCORES // n_documents, 1, BLOCK_ROUNDS))
     for first in range(0, rounds, most):
         n_rounds = min(most, rounds - first)
         block = learner.boost(gradients, scores, n_rounds, rule.learning_rate, monitor.validation_features)
