@@ -17,6 +17,8 @@ from rankwright.base.wording import counted
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from rankwright.base.arrays import Integers
+
 # As the last word, as in doc_id, docId, DOC-ID or parent_asin; `id` with a usual word before it; and the name that
 # pandas gives to an index without one.
 _WORD = r"(ids?|skus?|asins?|ean(8|13)?|gtin(8|12|13|14)?|upc|isbn(10|13)?|issn|uuid|guid|barcode)"
@@ -29,7 +31,7 @@ HARDLY_REPEATS = "integers that hardly ever repeat, as ids"
 
 LEAST_NUMBERED_ROWS = 20  # in a shorter table, consecutive integers may be a coincidence
 POSSIBLE_VALUES = 2_000_000  # as many as prices up to 20,000.00 in cents, if all of them were equally common
-LOOKED_AT = 20_000  # documents that are enough to estimate the number of possible values
+SAMPLE_ROWS = 20_000  # enough to estimate the number of possible values
 EXACT_INTEGERS = 1 << 24  # up to which a 32-bit float holds every integer
 KEPT_APART = 0.99  # of the different integers of a feature, which rounding to 32 bits may leave different
 YEARS_2000_TO_2040 = (946_684_800, 2_208_988_800)  # in seconds since 1970
@@ -41,16 +43,19 @@ def looks_like_id(name: str) -> bool:
     return bool(ID_NAME.fullmatch(name) or CAMEL_ID.fullmatch(name))
 
 
-def id_reason(values: NDArray[Any], documents: NDArray[Any] | None) -> str | None:
-    """Return why a column of numbers must hold ids; None if it is a feature.
+def sample_of_documents(n_rows: int, documents: NDArray[Any] | None) -> Integers:
+    """Return some rows, one of each document if their ids are known: a document may occur in several queries."""
+    rows = np.arange(0, n_rows, -(-n_rows // SAMPLE_ROWS))
+    return rows if documents is None else rows[np.unique(documents[rows].astype(str), return_index=True)[1]]
 
-    `documents` are the ids of the documents, if they are known: one of them may occur in several queries.
-    """
+
+def id_reason(values: NDArray[Any], sample: Integers) -> str | None:
+    """Return why a column of numbers must hold ids, by these rows of it; None if it is a feature."""
     if len(values) < LEAST_NUMBERED_ROWS or not _are_integers(values):
         return rounding(values)
     if _numbers_rows(values):
         return LOOKS_LIKE_ID
-    return rounding(values) or (HARDLY_REPEATS if _hardly_repeats(values, documents) else None)
+    return rounding(values) or (HARDLY_REPEATS if _hardly_repeats(values, sample) else None)
 
 
 def rounding(values: NDArray[Any]) -> str | None:
@@ -80,13 +85,10 @@ def _numbers_rows(values: NDArray[Any]) -> bool:
     return span == len(values) - 1 and len(np.unique(values)) == len(values)
 
 
-def _hardly_repeats(values: NDArray[Any], documents: NDArray[Any] | None) -> bool:
-    if len(values) ** 2 < 2 * POSSIBLE_VALUES:
+def _hardly_repeats(values: NDArray[Any], sample: Integers) -> bool:
+    if len(sample) ** 2 < 2 * POSSIBLE_VALUES:
         return False
-    step = -(-len(values) // LOOKED_AT)
-    values, documents = values[::step], None if documents is None else documents[::step]
-    if documents is not None:
-        values = values[np.unique(documents.astype(str), return_index=True)[1]]
+    values = values[sample]
     values = values[np.isfinite(values)]
     n_pairs, n_repeats = len(values) * (len(values) - 1) // 2, len(values) - len(np.unique(values))
     return n_pairs >= POSSIBLE_VALUES * (n_repeats + 1) and not _are_times(values)

@@ -19,7 +19,7 @@ from rankwright.base.wording import brief_list
 from rankwright.data.categories import Category
 from rankwright.data.column_roles import LABEL, Columns, Roles, matching, no_column
 from rankwright.data.dataset import Documents
-from rankwright.data.id_columns import LOOKS_LIKE_ID, id_reason, looks_like_id, rounding
+from rankwright.data.id_columns import LOOKS_LIKE_ID, id_reason, looks_like_id, rounding, sample_of_documents
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -78,7 +78,7 @@ def documents_of(columns: Iterable[TableColumn], roles: Roles) -> Documents:
     ids = None if use.docid is None else _column(table, use.docid).ids()
     categories = {name: Category.of(name, table[name].texts()) for name in use.categorical}
     chosen = roles.features is not None
-    judge = rounding if chosen else partial(id_reason, documents=ids)
+    judge = rounding if chosen else partial(id_reason, sample=sample_of_documents(len(queries), ids))
     columns = [table[name] for name in use.features]
     X, names, reasons = _matrix(columns, categories, set(use.dates), len(queries), judge)
     if chosen:
