@@ -191,6 +191,16 @@ def test_a_shadow_that_fails_fails_alone(folder, capsys, monkeypatch):
     assert "secret" not in log
 
 
+def test_a_comparison_that_waits_keeps_the_matrix_and_not_the_body(folder, monkeypatch):
+    from rankwright.serve.protocols import rank as ranking
+
+    kept = []
+    monkeypatch.setattr(ranking, "compare_with_shadow", lambda *parts: kept.append(parts[1]))
+    asked = client(folder / "ranker.rw", folder / "other.rw", shadows=(Pair("ranker", "other"),))
+    assert asked.post("/score", {"features": ROWS}).status == 200
+    assert (kept[0].request, kept[0].documents is kept[0].X) == (None, True)
+
+
 def test_requests_do_not_wait_for_a_shadow_that_is_slow(folder, monkeypatch):
     from rankwright.serve import service
     from rankwright.serve.protocols import rank as ranking

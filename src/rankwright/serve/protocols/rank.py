@@ -13,7 +13,7 @@ from rankwright.serve.http.exchange import Decoder, Response
 from rankwright.serve.http.logs import log
 from rankwright.serve.http.request_bodies import read_documents, read_json
 from rankwright.serve.models.interleaving import flip, team_draft
-from rankwright.serve.models.loaded_models import order_of
+from rankwright.serve.models.loaded_models import new_columns, order_of
 from rankwright.serve.models.shadow_models import compare_with_shadow
 from rankwright.serve.protocols import npy
 from rankwright.serve.protocols.messages import (
@@ -177,6 +177,8 @@ def _shadowing(
         names = (asked.model.source.reference, shadow.source.reference)
         prometheus.shadow_requests.labels(*names, "left out").inc()
         return None
+    if not new_columns(asked.model, shadow):  # then the matrix is enough: the body, which is larger, can be freed
+        asked = asked._replace(request=None, documents=asked.X)
     return lambda: compare_with_shadow(exchange.id, asked, shadow, scores)
 
 
