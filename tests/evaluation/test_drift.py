@@ -2,6 +2,7 @@
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 
 import rankwright as rw
@@ -73,8 +74,9 @@ def test_a_model_without_ranges_says_so(model, tmp_path):
         rw.drift(3, shop())
     with pytest.raises(InputError, match="The model needs 'size', which the data do not have"):
         rw.drift(model, shop().drop(columns="size"))
-    with pytest.raises(InputError, match="There are no documents to compare"):
-        rw.drift(model, shop()[:0])
+    for rowless in (shop()[:0], pl.LazyFrame(shop()), 3.0):
+        with pytest.raises(InputError, match="drift needs documents, a data frame or a matrix with rows"):
+            rw.drift(model, rowless)
 
 
 def test_the_command_line_compares_a_file(model, tmp_path, capsys, monkeypatch):

@@ -185,8 +185,10 @@ class Documents:
 
     def repeated_rows(self) -> list[tuple[int, int]]:
         """Return the rows whose document occurred in their query before, each after the row of the first."""
+        if self.document_ids is None:
+            return []
         repeated: list[tuple[int, int]] = []
-        for rows in () if self.document_ids is None else self.groups:
+        for rows in self.groups:
             ids = self.document_ids[rows].tolist()
             if len(set(ids)) < len(ids):
                 first: dict[str, int] = {}

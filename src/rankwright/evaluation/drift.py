@@ -146,11 +146,11 @@ def drift(model: Any, data: Any) -> Drift:
             "The model does not hold the ranges of its training features: another tool or an earlier version "
             "made it. Train it again."
         )
-    n_documents = len(data) if isinstance(data, Documents) else np.shape(data)[0]
-    if not n_documents:
-        raise InputError("There are no documents to compare with those of training.")
+    shape = (len(data),) if isinstance(data, Documents) else np.shape(data)
+    if not any(shape[:1]):
+        raise InputError(f"drift needs documents, a data frame or a matrix with rows, not {type(data).__name__}.")
     features = sorted(_features(scorer, scorer.ranges, data), key=_by_difference)
-    return Drift(n_documents, tuple(features))
+    return Drift(shape[0], tuple(features))
 
 
 def _by_difference(feature: FeatureDrift) -> tuple[float, float]:
