@@ -135,6 +135,7 @@ def test_train_for_machines(run, fold, tmp_path):
         ("--rounds 3 lambdamart --max_leaves=4", "rounds=3 max_leaves=4"),
         ("lambdamart --cut-lambdas --rounds 3 --coarse", "rounds=3 cut_lambdas=true coarse=true"),
         ("lambdamart --rounds 3 --cut-lambdas false", "rounds=3 cut_lambdas=false"),
+        ("--rounds 3 --cut-lambdas lambdamart", "rounds=3 cut_lambdas=true"),
         ("lambdamart --set rounds=9 --rounds 3", "rounds=9 rounds=3"),
         ("adarank --rounds 3 --stop measure --set choose=measure", "rounds=3 stop=measure choose=measure"),
     ],

@@ -72,14 +72,19 @@ def with_settings(words: Sequence[str], options: Collection[str]) -> list[str]:
     """
     rest, written = list(words), list[str]()
     while rest and rest[0] != "--":
-        option, equals, value = rest.pop(0).partition("=")
+        word = rest.pop(0)
+        option, equals, value = word.partition("=")
+        if option[:2] != "--" or option in options:
+            written.append(word)
+            continue
         name = option[2:].replace("-", "_")
-        alone = not equals and (not rest or rest[0].startswith("--"))
-        doubtful = alone or closest(option, options, cutoff=TYPO) is not None
-        if option[:2] != "--" or option in options or (doubtful and not _kinds(name)):
-            written.append(f"{option}{equals}{value}")
+        kinds = _kinds(name)
+        is_flag = "Flag" in kinds and (not rest or rest[0].lower() not in ("true", "false"))
+        alone = not equals and (is_flag or not rest or rest[0].startswith("--"))
+        if not kinds and (alone or closest(option, options, cutoff=TYPO) is not None):
+            written.append(word)
         elif alone:
-            written += ["--set", f"{name}={'true' if 'Flag' in _kinds(name) else ''}"]
+            written += ["--set", f"{name}={'true' if is_flag else ''}"]
         else:
             written += ["--set", f"{name}={value if equals else rest.pop(0)}"]
     return [*written, *rest]
