@@ -2,7 +2,7 @@
 
 import enum
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NotRequired, TypedDict, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -105,96 +105,61 @@ def margin_sums(
 def most_violated_precision(
     ranking: SortedQueries, relevant: NDArray[np.bool_], n_threads: int
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]: ...
+
+# What the kernels of pairs take besides the arguments of their metric.
+class PairArguments(TypedDict):
+    offsets: NDArray[np.int64]
+    labels: NDArray[np.float64]
+    query_weights: NDArray[np.float64] | None
+    truncation: int | None
+    normalise: bool
+    sigma: float
+
+class RankedPairs(PairArguments):
+    order: NDArray[np.int64]
+    scores: NDArray[np.float64]
+    n_threads: int
+    path: NotRequired[int | None]
+
+class RowPairs(PairArguments):
+    rows: NDArray[np.int64]
+    row_weights: NDArray[np.float64] | None
+
 def linear_lambdas(
     *,
-    offsets: NDArray[np.int64],
-    order: NDArray[np.int64],
-    scores: NDArray[np.float64],
-    labels: NDArray[np.float64],
-    query_weights: NDArray[np.float64] | None,
-    truncation: int | None,
-    normalise: bool,
-    sigma: float,
-    n_threads: int,
-    path: int | None = None,
     gains: NDArray[np.float32],
     discounts: NDArray[np.float64],
     query_factors: NDArray[np.float64],
+    **documents: Unpack[RankedPairs],
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
 def linear_by_query_lambdas(
     *,
-    offsets: NDArray[np.int64],
-    order: NDArray[np.int64],
-    scores: NDArray[np.float64],
-    labels: NDArray[np.float64],
-    query_weights: NDArray[np.float64] | None,
-    truncation: int | None,
-    normalise: bool,
-    sigma: float,
-    n_threads: int,
-    path: int | None = None,
     gains: NDArray[np.float32],
     discounts: NDArray[np.float64],
     query_factors: NDArray[np.float64],
+    **documents: Unpack[RankedPairs],
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
 def average_precision_lambdas(
     *,
-    offsets: NDArray[np.int64],
-    order: NDArray[np.int64],
-    scores: NDArray[np.float64],
-    labels: NDArray[np.float64],
-    query_weights: NDArray[np.float64] | None,
-    truncation: int | None,
-    normalise: bool,
-    sigma: float,
-    n_threads: int,
-    path: int | None = None,
     threshold: float,
     depth: int | None,
     capped: bool,
+    **documents: Unpack[RankedPairs],
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
 def reciprocal_rank_lambdas(
     *,
-    offsets: NDArray[np.int64],
-    order: NDArray[np.int64],
-    scores: NDArray[np.float64],
-    labels: NDArray[np.float64],
-    query_weights: NDArray[np.float64] | None,
-    truncation: int | None,
-    normalise: bool,
-    sigma: float,
-    n_threads: int,
-    path: int | None = None,
     threshold: float,
     depth: int | None,
+    **documents: Unpack[RankedPairs],
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
 def expected_reciprocal_rank_lambdas(
     *,
-    offsets: NDArray[np.int64],
-    order: NDArray[np.int64],
-    scores: NDArray[np.float64],
-    labels: NDArray[np.float64],
-    query_weights: NDArray[np.float64] | None,
-    truncation: int | None,
-    normalise: bool,
-    sigma: float,
-    n_threads: int,
-    path: int | None = None,
     stop_probability: NDArray[np.float64],
     depth: int | None,
+    **documents: Unpack[RankedPairs],
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
 def even_lambdas(
-    *,
-    offsets: NDArray[np.int64],
-    order: NDArray[np.int64],
-    scores: NDArray[np.float64],
-    labels: NDArray[np.float64],
-    query_weights: NDArray[np.float64] | None,
-    truncation: int | None,
-    normalise: bool,
-    sigma: float,
-    n_threads: int,
-    path: int | None = None,
+    **documents: Unpack[RankedPairs],
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
 def network_scores(
     *,
@@ -214,17 +179,8 @@ def network_slope(
 ) -> NDArray[np.float64]: ...
 def given_lambdas(
     *,
-    offsets: NDArray[np.int64],
-    order: NDArray[np.int64],
-    scores: NDArray[np.float64],
-    labels: NDArray[np.float64],
-    query_weights: NDArray[np.float64] | None,
-    truncation: int | None,
-    normalise: bool,
-    sigma: float,
-    n_threads: int,
-    path: int | None = None,
     deltas: NDArray[np.float64],
+    **documents: Unpack[RankedPairs],
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
 
 class QueryPull:
@@ -232,70 +188,39 @@ class QueryPull:
 
 def linear_pull(
     *,
-    offsets: NDArray[np.int64],
-    labels: NDArray[np.float64],
-    query_weights: NDArray[np.float64] | None,
-    truncation: int | None,
-    normalise: bool,
-    sigma: float,
     gains: NDArray[np.float32],
     discounts: NDArray[np.float64],
     query_factors: NDArray[np.float64],
+    **documents: Unpack[PairArguments],
 ) -> QueryPull: ...
 def linear_by_query_pull(
     *,
-    offsets: NDArray[np.int64],
-    labels: NDArray[np.float64],
-    query_weights: NDArray[np.float64] | None,
-    truncation: int | None,
-    normalise: bool,
-    sigma: float,
     gains: NDArray[np.float32],
     discounts: NDArray[np.float64],
     query_factors: NDArray[np.float64],
+    **documents: Unpack[PairArguments],
 ) -> QueryPull: ...
 def average_precision_pull(
     *,
-    offsets: NDArray[np.int64],
-    labels: NDArray[np.float64],
-    query_weights: NDArray[np.float64] | None,
-    truncation: int | None,
-    normalise: bool,
-    sigma: float,
     threshold: float,
     depth: int | None,
     capped: bool,
+    **documents: Unpack[PairArguments],
 ) -> QueryPull: ...
 def reciprocal_rank_pull(
     *,
-    offsets: NDArray[np.int64],
-    labels: NDArray[np.float64],
-    query_weights: NDArray[np.float64] | None,
-    truncation: int | None,
-    normalise: bool,
-    sigma: float,
     threshold: float,
     depth: int | None,
+    **documents: Unpack[PairArguments],
 ) -> QueryPull: ...
 def expected_reciprocal_rank_pull(
     *,
-    offsets: NDArray[np.int64],
-    labels: NDArray[np.float64],
-    query_weights: NDArray[np.float64] | None,
-    truncation: int | None,
-    normalise: bool,
-    sigma: float,
     stop_probability: NDArray[np.float64],
     depth: int | None,
+    **documents: Unpack[PairArguments],
 ) -> QueryPull: ...
 def even_pull(
-    *,
-    offsets: NDArray[np.int64],
-    labels: NDArray[np.float64],
-    query_weights: NDArray[np.float64] | None,
-    truncation: int | None,
-    normalise: bool,
-    sigma: float,
+    **documents: Unpack[PairArguments],
 ) -> QueryPull: ...
 def cross_entropy_pull(*, offsets: NDArray[np.int64], labels: NDArray[np.float64]) -> QueryPull: ...
 
@@ -303,57 +228,29 @@ class GradientRule: ...
 
 def linear_rule(
     *,
-    offsets: NDArray[np.int64],
-    rows: NDArray[np.int64],
-    labels: NDArray[np.float64],
-    query_weights: NDArray[np.float64] | None,
-    truncation: int | None,
-    normalise: bool,
-    sigma: float,
-    row_weights: NDArray[np.float64] | None,
     gains: NDArray[np.float32],
     discounts: NDArray[np.float64],
     query_factors: NDArray[np.float64],
+    **documents: Unpack[RowPairs],
 ) -> GradientRule: ...
 def average_precision_rule(
     *,
-    offsets: NDArray[np.int64],
-    rows: NDArray[np.int64],
-    labels: NDArray[np.float64],
-    query_weights: NDArray[np.float64] | None,
-    truncation: int | None,
-    normalise: bool,
-    sigma: float,
-    row_weights: NDArray[np.float64] | None,
     threshold: float,
     depth: int | None,
     capped: bool,
+    **documents: Unpack[RowPairs],
 ) -> GradientRule: ...
 def reciprocal_rank_rule(
     *,
-    offsets: NDArray[np.int64],
-    rows: NDArray[np.int64],
-    labels: NDArray[np.float64],
-    query_weights: NDArray[np.float64] | None,
-    truncation: int | None,
-    normalise: bool,
-    sigma: float,
-    row_weights: NDArray[np.float64] | None,
     threshold: float,
     depth: int | None,
+    **documents: Unpack[RowPairs],
 ) -> GradientRule: ...
 def expected_reciprocal_rank_rule(
     *,
-    offsets: NDArray[np.int64],
-    rows: NDArray[np.int64],
-    labels: NDArray[np.float64],
-    query_weights: NDArray[np.float64] | None,
-    truncation: int | None,
-    normalise: bool,
-    sigma: float,
-    row_weights: NDArray[np.float64] | None,
     stop_probability: NDArray[np.float64],
     depth: int | None,
+    **documents: Unpack[RowPairs],
 ) -> GradientRule: ...
 
 # New parameters, mean and mean square; None once a score is not finite. Empty means: plain gradient descent.

@@ -15,15 +15,26 @@ ROWS = 8
 def functions():
     """Return the types of the parameters, as written, of every function of the core by its name."""
     tree = ast.parse(STUB.read_text())
+    shared = {one.name: one for one in tree.body if isinstance(one, ast.ClassDef)}
     return {
         one.name: {
             parameter.arg: ast.unparse(parameter.annotation)
             for parameter in (*one.args.args, *one.args.kwonlyargs)
             if parameter.annotation
         }
+        | (_fields(shared, one.args.kwarg.annotation.slice.id) if one.args.kwarg else {})
         for one in tree.body
         if isinstance(one, ast.FunctionDef)
     }
+
+
+def _fields(classes, name):
+    """Return the types of the parameters that `**documents: Unpack[NAME]` stands for."""
+    if name not in classes:
+        return {}
+    kinds = {field.target.id: ast.unparse(field.annotation) for field in classes[name].body}
+    own = {field: re.sub(r"NotRequired\[(.*)\]", r"\1", kind) for field, kind in kinds.items()}
+    return _fields(classes, classes[name].bases[0].id) | own
 
 
 def made_inside():
