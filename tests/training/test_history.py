@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -106,6 +108,11 @@ def test_a_long_history_has_a_short_table_with_the_kept_round_and_a_folded_one()
     assert numbers == sorted(numbers)
     assert whole.folded == "All rounds"
     assert len(long.frame()) == len(whole.rows) == 500
+
+
+def test_the_caption_of_the_curve_says_why_the_round_is_kept():
+    kept = replace(history([0.5] * 3, [0.4, 0.6, 0.5], best=1), reason="the middle of 3")
+    assert kept.figures[0].caption == "metric by round; round 1 of 3 was kept: the middle of 3."
 
 
 def test_a_bound_that_is_trivial_and_a_curve_of_two_points_are_left_out():

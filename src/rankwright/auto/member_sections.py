@@ -46,7 +46,10 @@ def learning_curves_section(members: Sequence[JudgedMember], metric: str) -> Sec
         if member.name in curves
     ]
     before = ", before the curves of the other members" if len(curves) > 1 else ""
-    legend = f"The metric out of fold by the number of rounds{before}; the dot is the number that was chosen."
+    legend = (
+        f"The metric out of fold by the number of rounds{before}; the large dot is the number that was "
+        "chosen, the middle of those at most one standard error below the best."
+    )
     return Section("Learning curves", [Figures(figures), Note(legend)] if figures else [])
 
 

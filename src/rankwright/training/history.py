@@ -88,7 +88,7 @@ class History(Result):
         """Yield the learning curve and the bound that the ranker's paper proves, each if it has three points."""
         about, rounds, useful = name and f"{name}: ", len(self), self.useful_bounds
         if np.isfinite([self.validation, self.training]).any(axis=0).sum() > 2:
-            kept = f"round {self.best_round} of {rounds} was kept"
+            kept = f"round {self.best_round} of {rounds} was kept{self.reason and ': '}{self.reason}"
             yield Figure(self.chart, f"{about}{self.metric} by round; {kept}.")
         if self.has_bound and useful > 2:
             where = "" if useful == rounds else f", non-trivial in {useful:,} of {rounds:,} rounds"
