@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from rankwright.models.scorer import Scorer
 
 MIXTURE = "the mixture"
-HOW = "Every query is ranked by fits that have not seen it; scores are standardised within the query."
+HOW = "Every query is ranked by fits that have not seen it; their scores are standardised within the query."
 
 
 def write_auto_page(run: AutoRun, model: Scorer, path: str | os.PathLike[str], *, reproduce: str) -> None:

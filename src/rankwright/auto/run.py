@@ -194,7 +194,7 @@ class AutoRun(Result):
             for budget, priced in offers(self.mixtures)
         ]
         known = any(np.isfinite(priced.value) for priced in self.mixtures)
-        table = Table(columns, rows, "The mixture within each budget, `max_microseconds`.")
+        table = Table(columns, rows, "The mixture within each budget (max_microseconds).")
         figures = [Figure(self.frontier_chart, legend)] if known else []
         return Section("Accuracy-latency frontier", [*figures, table])
 
