@@ -341,6 +341,13 @@ def test_a_difference_that_is_not_there_or_too_small_to_show():
     assert described.startswith("Difference in ndcg@10 from a, with its 95 % interval: B ")
 
 
+def test_no_system_is_significantly_behind_the_best():
+    values = [[1.0, 0.5, 0.2], [0.5, 0.9, 0.1], [0.5, 0.9, 0.1]]
+    assert compare_report(report_of(values, ["a", "b", "c"])).summary.endswith(
+        "which may be chance (p = 1.000), as may its lead over the other system."
+    )
+
+
 def test_no_other_system_differs_from_the_baseline():
     found = compare_report(
         report_of([[1.0, 0.5, 0.2], [0.5, 1.0, 0.1], [0.5, 0.9, 0.1]], ["a", "b", "c"]), baseline="b"

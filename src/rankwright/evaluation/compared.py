@@ -117,6 +117,8 @@ class Compared:
         ahead, behind = _some(n_ahead, len(rest)), _some(len(certain) - n_ahead, len(rest))
         is_sure = self.is_significant(pair)
         if not rest or self.reference == pair.system:
+            if rest and pair.difference and not certain and not is_sure:
+                return f", as may its lead over {_some(len(rest), len(rest))}"
             return behind and (f" and also {behind}" if is_sure else f", but beats {behind}")
         beaten = behind and f", while the baseline beats {behind}"
         if is_sure:
