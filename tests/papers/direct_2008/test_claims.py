@@ -80,6 +80,8 @@ class TestComparisons:
         assert told.state == OPPOSITE  # one of two is not more than half
         assert told.measured == "higher in 1 of 2 comparisons; not a to b in ndcg"
         assert always_better(["a"], ["b"], ["map"])(found).state == REACHED
+        told = always_better(["b"], ["a", "b"], ["map", "ndcg"])(found)
+        assert told.measured == "higher in 1 of 4 comparisons; not b to a in map; b to b in map and ndcg"
 
     def test_faster(self):
         found = results(a={"fit seconds": [1.0]}, b={"fit seconds": [3.0]}, c={"fit seconds": [0.5]})

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rankwright.base.wording import difference, measured, metric_value, said_p_value
+from rankwright.base.wording import difference, enumerated, measured, metric_value, said_p_value
 from rankwright.papers.framework.experiment import Finding
 from rankwright.papers.framework.figures import error_rate
 from rankwright.papers.framework.measurements import Measurements, curried
@@ -103,14 +103,13 @@ def always_better(
 ) -> Finding:
     """Test that each of the models has higher means than each of the others, in every measure."""
     cases = list(product(models, others, measures))
-    worse = [
-        (model, other, measure)
-        for model, other, measure in cases
-        if results.mean(model, measure) <= results.mean(other, measure)
-    ]
-    n_better = len(cases) - len(worse)
+    worse: dict[str, list[str]] = {}
+    for model, other, measure in cases:
+        if results.mean(model, measure) <= results.mean(other, measure):
+            worse.setdefault(f"{model} to {other} in ", []).append(measure)
+    n_better = len(cases) - sum(map(len, worse.values()))
     state = REACHED if not worse else NOT_SHOWN if n_better > len(cases) / 2 else OPPOSITE
-    names = ", ".join(f"{model} to {other} in {measure}" for model, other, measure in worse)
+    names = "; ".join(pair + enumerated(names) for pair, names in worse.items())
     text = f"higher in {n_better} of {len(cases)} comparisons" + (f"; not {names}" if worse else "")
     return Finding(state, text, n_better / len(cases))
 

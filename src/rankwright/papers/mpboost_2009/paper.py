@@ -181,7 +181,7 @@ def _web(where: str, source: GeneratedWeb, rounds: int, ahead: dict[str, float])
     return Experiment(
         name=source.title,
         about=f"{source.n_queries:,} queries of {source.n_documents} documents with {source.n_features} features, "
-        "five folds of 3 + 1 + 1 parts; half of the variance of the labels is noise. PoolChoices as on OHSUMED.",
+        "five folds of 3 + 1 + 1 parts; half of the variance of the labels is noise. Choices as on OHSUMED.",
         source=source,
         systems=_mpboost(rounds, highest=4),
         measures=_measures(rounds),
