@@ -27,7 +27,10 @@ if TYPE_CHECKING:
     from rankwright.tuning.tuning_result import Tuning
 
 COMPARED = {OUT_OF_FOLD: "out of fold", VALIDATION: "on the validation part"}
-CHOSEN_BY_THESE = "The setting itself was chosen by all of these queries, so expect a little less on new ones."
+CHOSEN_BY_THESE = (
+    "The setting itself was chosen by all of these queries, so expect a little less on new ones. Values of trials are "
+    "means over neighbouring numbers of rounds, so they differ slightly from those of one number."
+)
 
 
 def write_tuning_page(

@@ -139,7 +139,7 @@ class Tuning(Result):
 
     def _choice(self) -> Iterator[Block]:
         result, metric = self.correction, self.correction.metric
-        yield Facts({"chosen setting": setting_text({**self.best.parameters, "rounds": self.best.rounds})})
+        yield Facts({"chosen setting": setting_text({**self.best.parameters, "rounds": self.best.rounds})}, below=True)
         rows = [(OWN if self._is_own(self.best) else BEST, result.value, *result.interval)]
         if result.default is not None and not self._is_own(self.best):
             rows.append((OWN, result.default.value, np.nan, np.nan))
@@ -161,7 +161,7 @@ class Tuning(Result):
         metric, states = str(self.ranker.metric), [trial.state for trial in self.trials]
         if len(self._complete) > 1:
             highest = max(trial.value for trial in self._complete)
-            caption = f"{metric} of every complete trial, and the best so far: {metric_value(highest)} at last."
+            caption = f"{metric} of every complete trial, and the best so far: {metric_value(highest)} in the end."
             yield Figure(partial(_progress_chart, self._complete, metric, caption), caption)
         names = list(dict.fromkeys(name for trial in self.trials for name in trial.parameters))
         columns = [
