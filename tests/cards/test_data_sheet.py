@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import rankwright as rw
-from rankwright.cards.data_sheet import DataSheet
+from rankwright.cards.data_sheet import DataSheet, _binned
 from rankwright.metrics import NDCG
 
 
@@ -56,3 +56,9 @@ def test_what_is_not_there_is_left_out():
     text = str(DataSheet.of(rw.synthetic.gaussian_queries(6)))
     for words in ("missing", "constant", "duplicate", "without relevant", "order"):
         assert words not in text
+
+
+def test_ranges_of_query_sizes_end_at_the_largest():
+    assert _binned(np.array([8, 9, 20, 20]))[-1] == ("20", 2)
+    assert _binned(np.array([8, 38]))[-1] == ("38", 1)
+    assert _binned(np.array([8, 39]))[-1] == ("38\N{EN DASH}39", 1)

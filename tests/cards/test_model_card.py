@@ -11,7 +11,7 @@ def test_the_card_of_one_model():
     assert card.to_dict()["learned from"] == "183 documents of 24 queries"
     assert card.to_dict()["rounds"] == "3"
     assert card.summary == "trees is LambdaMART: regression trees, whose outputs are added."
-    for words in ("how chosen", "by hand", "0.5 map", "max_leaves = 4", "It is small."):
+    for words in ("how chosen", "by hand", "0.5 map", "max_leaves = 4", "step = none", "It is small."):
         assert words in str(card)
 
 

@@ -209,7 +209,11 @@ def _binned(sizes: NDArray[np.int64]) -> list[tuple[str, int]]:
     width = max(1, -(-(high - low + 1) // MOST_BINS))
     starts = range(low, high + 1, width)
     counts = np.bincount((sizes - low) // width, minlength=len(starts))
-    names = [f"{start:,}" if width == 1 else f"{start:,}\N{EN DASH}{start + width - 1:,}" for start in starts]
+    ends = [min(start + width - 1, high) for start in starts]
+    names = [
+        f"{start:,}" if start == end else f"{start:,}\N{EN DASH}{end:,}"
+        for start, end in zip(starts, ends, strict=True)
+    ]
     return list(zip(names, counts.tolist(), strict=True))
 
 

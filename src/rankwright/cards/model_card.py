@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from rankwright.base.wording import counted, metric_value
 from rankwright.models.combination import Combination
 from rankwright.models.nested_scorers import WrappingScorer
+from rankwright.rankers.parameters.spelling import spelled
 from rankwright.reports.blocks import Facts, Note, Text
 from rankwright.reports.result import Result
 
@@ -145,7 +146,7 @@ def _parameters_of(models: Sequence[Scorer]) -> str:
     shared = {
         name: value for name, value in settings[0].items() if all(other.get(name) == value for other in settings)
     }
-    listed = ", ".join(f"{name} = {value}" for name, value in shared.items())
+    listed = ", ".join(f"{name} = {spelled(value)}" for name, value in shared.items())
     others = [name for name in settings[0] if name not in shared]
     differing = f" Different from fold to fold: {', '.join(others)}." if others else ""
     return f"Parameters: {listed}.{differing}"
