@@ -83,6 +83,8 @@ def test_examples_of_the_page_have_names_and_categories_and_can_be_sent(shop, fo
     assert [document["colour"] for document in examples["/rank"]["features"]] == colours
     assert examples["/invocations"]["dataframe_records"] == examples["/score"]["features"]
     assert all(0 < document["size"] < 49.5 for document in examples["/score"]["features"])
+    tensor = examples["/v2/models/{model}/infer"]["inputs"][0]["data"]
+    assert all(len(str(value)) < 10 for row in tensor for value in row), "float32 shows no digits that it has not"
     assert 'rankwright_feature_values_total{feature="' not in metrics  # all are as in training
     scores = replies["/score"].json["scores"]
     assert replies["/v2/models/{model}/infer"].json["outputs"][0]["data"] == scores

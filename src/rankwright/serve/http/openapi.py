@@ -67,7 +67,7 @@ def document(service: Service, routes: Sequence[Route]) -> dict[str, Any]:
         "info": {
             "title": "rankwright",
             "version": __version__,
-            "description": "Ranks, scores and explains documents. Each request has those of one query.",
+            "description": "Ranks, scores and explains documents. Each request has the documents of one query.",
         },
         "paths": paths,
         "components": {
@@ -248,7 +248,7 @@ def _between(low: float, high: float, fraction: float) -> float:
 
 def _lists(model: ServedModel) -> list[list[float | None]]:
     matrix = matrix_of(_documents(model), None, model)
-    return [[None if isnan(value) else value for value in row] for row in matrix.astype(float).tolist()]
+    return [[None if isnan(value) else float(f"{value:.7g}") for value in row] for row in matrix.tolist()]
 
 
 def _tensor(model: ServedModel) -> dict[str, Any]:
