@@ -317,3 +317,8 @@ def test_long_ids_are_shortened_in_the_middle(opened, shop_page, width):
     assert start.evaluate("part => part.scrollWidth > part.clientWidth"), "the beginning is cut"
     right = name.evaluate("name => name.getBoundingClientRect().right")
     assert end.evaluate("part => part.getBoundingClientRect().right") <= right + 1, "the end is not"
+
+
+def test_entries_of_the_contents_stay_in_one_column(opened, auto_page):
+    links = opened(auto_page, width=390).locator(".contents a")
+    assert all(pieces == 1 for pieces in links.evaluate_all("all => all.map(a => a.getClientRects().length)"))

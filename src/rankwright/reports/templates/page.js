@@ -348,7 +348,8 @@
       byId(`${side}-list`).replaceChildren(...shown.map((entry) => this.entry(entry, system, other, largest)));
       const more = byId(`${side}-list`).nextElementSibling;
       more.hidden = list.length <= SHOWN_AT_FIRST;
-      more.textContent = this.whole ? `Show the first ${SHOWN_AT_FIRST}` : `Show the first ${list.length} of ${query.count}`;
+      const all = list.length === query.count ? `all ${list.length}` : `the first ${list.length} of ${query.count}`;
+      more.textContent = `Show ${this.whole ? `the first ${SHOWN_AT_FIRST}` : all}`;
     }
 
     entry([document, score, moved], system, other, largest) {
