@@ -219,9 +219,9 @@ class Standings(Result, Sequence[MemberStanding]):
             for number, row in enumerate(self.rows, start=1)
         ]
         meaning = (
-            "Each member alone, out of fold. Rounds: the number that was chosen, if there was one to choose, by the "
-            "same queries, so these values are slightly too high. µs: per document, on one thread. Seconds: of all "
-            "its fits, each on one thread."
+            "Each member alone, out of fold. Rounds: the number that was chosen, if there was one to choose, by "
+            "the same queries, so these values are slightly too high. µs: per document, on one thread. Seconds: "
+            "of all its fits, each on one thread."
         )
         return [Table(columns, rows, meaning)]
 

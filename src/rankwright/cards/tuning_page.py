@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
 COMPARED = {OUT_OF_FOLD: "out of fold", VALIDATION: "on the validation part"}
 CHOSEN_BY_THESE = (
-    "The setting itself was chosen by all of these queries, so expect a little less on new ones. Values of trials are "
-    "means over neighbouring numbers of rounds, so they differ slightly from those of one number."
+    "The setting itself was chosen by all of these queries, so expect a little less on new ones. Values of trials "
+    "are means over neighbouring numbers of rounds, so they differ slightly from those of one number."
 )
 
 

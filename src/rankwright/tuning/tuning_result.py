@@ -139,7 +139,9 @@ class Tuning(Result):
 
     def _choice(self) -> Iterator[Block]:
         result, metric = self.correction, self.correction.metric
-        yield Facts({"chosen setting": setting_text({**self.best.parameters, "rounds": self.best.rounds})}, below=True)
+        yield Facts(
+            {"chosen setting": setting_text({**self.best.parameters, "rounds": self.best.rounds})}, below=True
+        )
         rows = [(OWN if self._is_own(self.best) else BEST, result.value, *result.interval)]
         if result.default is not None and not self._is_own(self.best):
             rows.append((OWN, result.default.value, np.nan, np.nan))
