@@ -11,7 +11,7 @@ import rankwright as rw
 from rankwright.models import Combination, LinearScorer, TreeEnsemble
 
 N_MODELS, N_LINEAR = 40, 8
-RANDOM_ROWS, MOST_ROWS = 500, 6000
+RANDOM_ROWS, MAX_ROWS = 500, 6000
 
 
 def judged(seed, missing, categories=False):
@@ -38,7 +38,7 @@ def rows_for(scorer, seed, tiny=0.0, *, infinite=False):
             at[1::3], at[2::3] = (
                 np.nextafter(at[side::3], np.float32(end)) for side, end in ((1, -np.inf), (2, np.inf))
             )
-        chosen = random.permutation(len(at))[:MOST_ROWS] if len(at) > MOST_ROWS else np.arange(len(at))
+        chosen = random.permutation(len(at))[:MAX_ROWS] if len(at) > MAX_ROWS else np.arange(len(at))
         beside = X[random.integers(0, len(X), len(chosen))]
         beside[np.arange(len(chosen)), feature[chosen]] = at[chosen]
         X = np.concatenate([X, beside])

@@ -8,8 +8,8 @@ import rankwright as rw
 from auto.small_run import small_data
 from rankwright.cards.query_card import (
     LONGEST_LIST,
-    MOST_ENTRIES,
-    MOST_QUERIES,
+    MAX_ENTRIES,
+    MAX_QUERIES,
     QueryCard,
     browsable,
     chosen_queries,
@@ -21,9 +21,9 @@ def test_queries_that_differ_most_are_kept():
     values[1, [7, 500]] = 1.0
     values[1, 8] = np.nan
     found = chosen_queries(values, np.full(1_000, 5))
-    assert len(set(found.tolist())) == len(found) == MOST_QUERIES
+    assert len(set(found.tolist())) == len(found) == MAX_QUERIES
     assert {7, 500} <= set(found[:4].tolist())
-    assert len(chosen_queries(np.zeros((8, 1_000)), np.full(1_000, 50))) == MOST_ENTRIES // (8 * LONGEST_LIST)
+    assert len(chosen_queries(np.zeros((8, 1_000)), np.full(1_000, 50))) == MAX_ENTRIES // (8 * LONGEST_LIST)
     assert len(chosen_queries(np.zeros((2, 1)), np.full(1, 10**6))) == 1
 
 

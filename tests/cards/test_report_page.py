@@ -16,7 +16,7 @@ from rankwright.cards.report_page import compared, write_page
 from rankwright.data.readers.trec import Judgements, Run
 from rankwright.training.history import History, Round
 
-MOST_BYTES = 3_000_000
+MAX_BYTES = 3_000_000
 
 
 def history(*values, validation=True, best=1):
@@ -29,7 +29,7 @@ def page(tmp_path):
     def written(report, **options):
         path = tmp_path / "page.html"
         write_page(report, path, **options)
-        assert path.stat().st_size < MOST_BYTES
+        assert path.stat().st_size < MAX_BYTES
         read = read_page(path)
         assert "nan" not in read.text.split()
         return read

@@ -15,7 +15,7 @@ from interop.importers import test_lightgbm, test_xgboost
 from properties import examples
 from rankwright.base.errors import InputError
 from rankwright.interop.importers import lightgbm
-from rankwright.interop.importers.interval_splits import MOST_SPLITS, intervals_of_set
+from rankwright.interop.importers.interval_splits import MAX_SPLITS, intervals_of_set
 from rankwright.interop.importers.lightgbm import scorer_from_lightgbm
 from rankwright.interop.importers.xgboost import scorer_from_xgboost
 
@@ -148,7 +148,7 @@ def test_sets_are_saved_cut_and_exported_as_thresholds(tmp_path):
 def test_sets_that_multiply_are_refused():
     n, many = 4, [[0x55555555] * 4]
     chain = (list(range(n)), [0] * n, [*range(1, n), -1], [-2 - place for place in range(n)], [1] * n, many)
-    with pytest.raises(InputError, match=f"by a threshold here, more than {MOST_SPLITS:,} of one"):
+    with pytest.raises(InputError, match=f"by a threshold here, more than {MAX_SPLITS:,} of one"):
         scorer_from_lightgbm(test_lightgbm.text_of(chain, n_features=n))
 
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 STEPS = 21
 SAMPLE_DOCUMENTS = 200
-MOST_ROWS = 4_000  # scored for each value of a feature
+MAX_ROWS = 4_000  # scored for each value of a feature
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,7 +76,7 @@ def _sampled(data: RankingData, random: np.random.Generator, *, whole_queries: b
         own = data.groups.rows[data.groups.offsets[query] : data.groups.offsets[query + 1]]
         row = int(random.choice(own))
         total += len(own) if whole_queries else 1
-        if chosen and total > MOST_ROWS:
+        if chosen and total > MAX_ROWS:
             break
         chosen.append(row)
         rows.append(own if whole_queries else np.array([row]))

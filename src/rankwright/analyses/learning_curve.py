@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from rankwright.reports.blocks import Block
     from rankwright.reports.charts.chart import Chart
 
-MOST_SIZES = 5
+MAX_SIZES = 5
 LEAST_SIZES = 3  # that a curve can be fitted to
 LEAST_QUERIES = 5  # of the smallest subset, unless sizes are given
 CURVE_POINTS = 40
@@ -204,7 +204,7 @@ def count_learning_fits(data: FoldsData, division: SplitOptions, sizes: Sequence
 def _subset_sizes(n_queries: int, sizes: Sequence[float] | None) -> list[int]:
     """Return the numbers of queries of the subsets, ascending."""
     if sizes is None:
-        halves = [n_queries // 2**power for power in range(MOST_SIZES)]
+        halves = [n_queries // 2**power for power in range(MAX_SIZES)]
         wanted = [size for size in halves[::-1] if size >= LEAST_QUERIES]
         if len(wanted) < LEAST_SIZES:
             least = LEAST_QUERIES * 2 ** (LEAST_SIZES - 1)

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from rankwright.reports.charts.chart import Chart
 
 ALL = "all"
-MOST_LABELS = 100
+MAX_LABELS = 100
 NORMAL_975 = 1.959964  # 97.5 % quantile of the normal distribution
 
 
@@ -264,9 +264,9 @@ def _rates(
 def _check_labels(levels: Doubles) -> None:
     if len(levels) < 2:
         raise InputError(f"All documents have the label {levels[0]:g}; pairs need at least two different labels.")
-    if len(levels) > MOST_LABELS:
+    if len(levels) > MAX_LABELS:
         raise InputError(
-            f"There are {len(levels):,} different labels; error rates are for up to {MOST_LABELS} grades, so "
+            f"There are {len(levels):,} different labels; error rates are for up to {MAX_LABELS} grades, so "
             "round the labels first."
         )
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from rankwright.models.scorer import Scorer
 
-MOST_CUTS = 20
+MAX_CUTS = 20
 
 
 def systems_with_rounds(systems: Any) -> dict[str, Scorer]:
@@ -31,7 +31,7 @@ def rounds_of(scorer: Scorer, rounds: Sequence[int] | None) -> tuple[int, ...]:
     None asks for about twenty numbers, evenly spaced.
     """
     if rounds is None:
-        return tuple(np.unique(np.linspace(1, scorer.n_rounds, MOST_CUTS).round().astype(int)).tolist())
+        return tuple(np.unique(np.linspace(1, scorer.n_rounds, MAX_CUTS).round().astype(int)).tolist())
     return tuple(
         sorted({*(number for number in checked_rounds(rounds) if number < scorer.n_rounds), scorer.n_rounds})
     )

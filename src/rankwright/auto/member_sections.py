@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from rankwright.reports.blocks import Block
     from rankwright.reports.charts.chart import Chart
 
-MOST_QUERIES = 5  # of the greatest gains, and of the greatest losses
+MAX_QUERIES = 5  # of the greatest gains, and of the greatest losses
 SURE = 4.0  # standard errors that give the strongest tile
 UNLIKE = 0.5  # correlation without a shade, if no two members have a lower one
 SMALL = 240, 150  # width and height of one of several charts side by side
@@ -136,7 +136,7 @@ def changes_section(members: Sequence[JudgedMember], queries: JudgedQueries) -> 
     changes = dict(
         zip(
             ("Greatest gains over", "Greatest losses against"),
-            gains_and_losses(queries.mixture, best.values, MOST_QUERIES),
+            gains_and_losses(queries.mixture, best.values, MAX_QUERIES),
             strict=True,
         )
     )

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from typing import SupportsIndex
 
 
-MOST_THREADS = 1024  # more than the native code ever starts
+MAX_THREADS = 1024  # more than the native code ever starts
 
 
 def resolve_threads(n_jobs: SupportsIndex | None) -> int:
@@ -32,7 +32,7 @@ def resolve_threads(n_jobs: SupportsIndex | None) -> int:
         return available_threads()
     if count < 1:
         raise InputError(f"{parameter('n_jobs')} must be None, -1 or a positive integer, not {n_jobs!r}.")
-    return min(count, MOST_THREADS)
+    return min(count, MAX_THREADS)
 
 
 @contextmanager

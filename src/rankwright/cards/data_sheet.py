@@ -29,10 +29,10 @@ if TYPE_CHECKING:
     from rankwright.reports.blocks import Block
     from rankwright.reports.charts.chart import Chart
 
-MOST_BINS = 12
-MOST_LABELS = 20
-MOST_NAMED = 12  # features in a sentence
-MOST_MISSING = 50  # features of the table
+MAX_BINS = 12
+MAX_LABELS = 20
+MAX_NAMED = 12  # features in a sentence
+MAX_MISSING_ROWS = 50  # features of the table
 LEAKING = 0.01  # p-value from which on the order of the file is called suspicious
 
 
@@ -139,7 +139,7 @@ class DataSheet(Result):
         if np.ptp(self.sizes):
             caption = "Number of queries by the number of their documents."
             yield Figure(partial(_sizes_chart, self.sizes, caption), caption)
-        most = sorted(self.missing.items(), key=lambda item: -item[1])[:MOST_MISSING]
+        most = sorted(self.missing.items(), key=lambda item: -item[1])[:MAX_MISSING_ROWS]
         if most:
             columns = [Column("feature", Kind.TEXT), Column("missing", Kind.PERCENT, bar=True)]
             yield Table(columns, most, "Fraction of missing values.")
@@ -178,11 +178,11 @@ class DataSheet(Result):
         }
 
     def _labels_figure(self) -> Figure:
-        drawn = list(self.labels.items())[-MOST_LABELS:]
+        drawn = list(self.labels.items())[-MAX_LABELS:]
         fractions = {f"{label:g}": count / self.documents for label, count in drawn}
         caption = "Fraction of the documents with each label."
-        if len(self.labels) > MOST_LABELS:
-            caption += f" The highest {MOST_LABELS} of {len(self.labels):,} labels are drawn."
+        if len(self.labels) > MAX_LABELS:
+            caption += f" The highest {MAX_LABELS} of {len(self.labels):,} labels are drawn."
         named = "; ".join(f"label {label}: {rounded_percent(fraction)}" for label, fraction in fractions.items())
         label, description = "fraction of documents by label", f"{caption} {named}."
         return Figure(partial(bar_chart, fractions, label, description=description), caption)
@@ -194,8 +194,8 @@ def feature_names_of(data: RankingData) -> list[str]:
 
 
 def _first_names(names: Sequence[str]) -> str:
-    more = len(names) - MOST_NAMED
-    return ", ".join(names[:MOST_NAMED]) + (f" and {more:,} more" if more > 0 else "")
+    more = len(names) - MAX_NAMED
+    return ", ".join(names[:MAX_NAMED]) + (f" and {more:,} more" if more > 0 else "")
 
 
 def _sizes_chart(sizes: NDArray[np.int64], description: str) -> Chart:
@@ -206,7 +206,7 @@ def _sizes_chart(sizes: NDArray[np.int64], description: str) -> Chart:
 def _binned(sizes: NDArray[np.int64]) -> list[tuple[str, int]]:
     """Return ranges of sizes with the number of queries in each, at most about a dozen."""
     low, high = int(sizes.min()), int(sizes.max())
-    width = max(1, -(-(high - low + 1) // MOST_BINS))
+    width = max(1, -(-(high - low + 1) // MAX_BINS))
     starts = range(low, high + 1, width)
     counts = np.bincount((sizes - low) // width, minlength=len(starts))
     ends = [min(start + width - 1, high) for start in starts]

@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from rankwright.models.scorer import Scorer
     from rankwright.reports.blocks import Block
 
-MOST_IMPORTANT = 20  # features of the chart
-MOST_CURVES = 6
+MAX_SHOWN_FEATURES = 20  # features of the chart
+MAX_CURVES = 6
 SIZE: dict[str, Any] = {"width": 240, "height": 170}  # of charts side by side
 
 PARTIAL_DEPENDENCE = (
@@ -81,7 +81,7 @@ class FeatureCard(Result):
         values = np.mean(importances, axis=0)
         names = list(model.feature_names or feature_names_of(data))
         important = {feature: value for feature, value in by_name(values, names).items() if value > 0}
-        order = np.argsort(-values, kind="stable")[: min(MOST_CURVES, len(important))]
+        order = np.argsort(-values, kind="stable")[: min(MAX_CURVES, len(important))]
         try:
             curves = partial_dependence(model, data, order.tolist(), n_jobs=n_jobs) if important else []
         except InputError:  # a residual model needs the scores that it starts from
@@ -107,7 +107,7 @@ class FeatureCard(Result):
         if not self.importances:
             yield Text(self.summary)
             return
-        leading = dict(list(self.importances.items())[:MOST_IMPORTANT])
+        leading = dict(list(self.importances.items())[:MAX_SHOWN_FEATURES])
         more = len(self.importances) - len(leading)
         over = ", mean over the models of all folds" if self.held_out else ""
         verb = "is" if more == 1 else "are"

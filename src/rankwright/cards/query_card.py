@@ -35,9 +35,9 @@ if TYPE_CHECKING:
     from rankwright.reports.blocks import Block
 
 
-MOST_SYSTEMS = 8
-MOST_ENTRIES = 12_000  # documents in all lists together
-MOST_QUERIES = 100
+MAX_SYSTEMS = 8
+MAX_ENTRIES = 12_000  # documents in all lists together
+MAX_QUERIES = 100
 LONGEST_LIST = 20
 NUMBER = re.compile(r"[-+]?[0-9.]+([eE][-+]?[0-9]+)?")
 CAUSES = 3  # features per document
@@ -82,7 +82,7 @@ class QueryCard(Result):
         notes
             Sentences to add below the lists.
         """
-        kept = [name for name in systems if name in report.systems][:MOST_SYSTEMS]
+        kept = [name for name in systems if name in report.systems][:MAX_SYSTEMS]
         numbers = {str(query): number for number, query in enumerate(report.queries)}
         order = [numbers[str(query)] for query in data.groups.ids]
         values = np.array([report.per_query(name, report.metrics[0])[order] for name in kept])
@@ -138,7 +138,7 @@ def chosen_queries(values: Doubles, sizes: NDArray[np.int64]) -> NDArray[np.int6
     _, first = np.unique(alternately, return_index=True)
     order = alternately[np.sort(first)]
     entries = np.cumsum(np.minimum(sizes[order], LONGEST_LIST)) * len(values)
-    return order[: max(1, min(MOST_QUERIES, int((entries <= MOST_ENTRIES).sum())))]
+    return order[: max(1, min(MAX_QUERIES, int((entries <= MAX_ENTRIES).sum())))]
 
 
 def _shown_columns(data: RankingData) -> tuple[list[NDArray[np.object_]], list[NDArray[np.object_]]]:
@@ -313,7 +313,7 @@ def browsable(systems: Mapping[str, Any], report: Report, data: RankingData | Ju
     A document that a run did not retrieve has the score minus infinity. If all systems are runs, documents without
     a judgement are there too.
     """
-    kept = dict(list(systems.items())[:MOST_SYSTEMS])
+    kept = dict(list(systems.items())[:MAX_SYSTEMS])
     runs = {name: system for name, system in kept.items() if isinstance(system, Run)}
     if len(runs) == len(kept):
         return _of_runs(runs, report, judgements_of(data))

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from rankwright.reports.result import Result
     from rankwright.training.history import History
 
-MOST_FITS = 6  # whose learning curves are drawn
+MAX_FITS = 6  # whose learning curves are drawn
 
 
 def write_page(
@@ -67,7 +67,7 @@ def write_page(
 
 def learning_curves(histories: Mapping[str, History]) -> Section:
     """Return the metric by round of each fit, and the bound of its paper; of many fits, of the first ones."""
-    fits = list(histories.items())[:MOST_FITS]
+    fits = list(histories.items())[:MAX_FITS]
     return Section("Learning curves", [figure for name, history in fits for figure in history.curves(name)])
 
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from rankwright.metrics.catalogue import MetricLike
 
 BEST_FEATURE = "best feature"  # its name in pages
-MOST_DOCUMENTS = 100_000  # of the queries that choose the feature of a fold
+MAX_DOCUMENTS = 100_000  # of the queries that choose the feature of a fold
 
 
 def best_feature(data: RankingData, metric: MetricLike = "ndcg@10", *, n_jobs: int | None = None) -> FeatureScorer:
@@ -49,6 +49,6 @@ def held_out_best_features(
     models = []
     for fold in range(len(beside.models)):
         others = order[fold_of_query[order] != fold]
-        fitting = np.cumsum(data.groups.sizes[others]) <= MOST_DOCUMENTS
+        fitting = np.cumsum(data.groups.sizes[others]) <= MAX_DOCUMENTS
         models.append(best_feature(data.take_queries(others[: max(1, fitting.sum())]), metric, n_jobs=n_jobs))
     return HeldOutModels(tuple(models), beside.fold_of_query)

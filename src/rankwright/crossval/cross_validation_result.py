@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from rankwright.reports.charts.chart import Chart
     from rankwright.tuning.trials import Trial
 
-MOST_TRIALS = 200  # listed
+MAX_TRIALS = 200  # listed
 TUNED = {"validation": "tuned on the validation part of each fold", "out-of-fold": "tuned out of fold"}
 
 
@@ -237,12 +237,12 @@ class CrossValidation(Result):
                         trial.rounds,
                         trial.value,
                     ]
-                    for fold, trial in trials[:MOST_TRIALS]
+                    for fold, trial in trials[:MAX_TRIALS]
                 ],
                 "All settings that were tried; each fold chose the one with the highest value.",
             )
-        if len(trials) > MOST_TRIALS:
-            yield Note(f"The first {MOST_TRIALS} of {len(trials):,} trials are listed.")
+        if len(trials) > MAX_TRIALS:
+            yield Note(f"The first {MAX_TRIALS} of {len(trials):,} trials are listed.")
 
 
 def _spelled(setting: Mapping[str, Any]) -> str:

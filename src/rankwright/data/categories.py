@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
     from rankwright.base.arrays import Floats, Integers
 
-MOST_ONE_HOT = 10
-MOST_VALUES = 65_536
-MOST_CHARACTERS = 1_000  # of a value, so that a column of whole texts is refused
+MAX_ONE_HOT = 10
+MAX_VALUES = 65_536
+MAX_CHARACTERS = 1_000  # of a value, so that a column of whole texts is refused
 
 
 @dataclass(frozen=True)
@@ -50,8 +50,8 @@ class Category:
             raise InputError(
                 "A category must have a name, a list of texts as values, and one_hot as True or False."
             )
-        if len(set(self.values)) < len(self.values) or len(self.values) > MOST_VALUES:
-            raise InputError(f"The category {self.name[:60]!r} must have up to {MOST_VALUES:,} different values.")
+        if len(set(self.values)) < len(self.values) or len(self.values) > MAX_VALUES:
+            raise InputError(f"The category {self.name[:60]!r} must have up to {MAX_VALUES:,} different values.")
         if self.one_hot and not self.values:
             raise InputError(f"The category {self.name[:60]!r} is one-hot, but has no values.")
         object.__setattr__(self, "values", tuple(self.values))
@@ -61,13 +61,13 @@ class Category:
         """Return the category of a column: one-hot if it has 1 to 10 values."""
         counts = Counter(text for text in texts if text is not None)
         longest = max(map(len, counts), default=0)
-        if len(counts) > MOST_VALUES or longest > MOST_CHARACTERS:
+        if len(counts) > MAX_VALUES or longest > MAX_CHARACTERS:
             raise InputError(
                 f"Column {name!r} cannot be categorical: it has {len(counts):,} values of up to {longest:,} "
-                f"characters; at most {MOST_VALUES:,} of {MOST_CHARACTERS:,} are allowed."
+                f"characters; at most {MAX_VALUES:,} of {MAX_CHARACTERS:,} are allowed."
             )
         values = sorted(counts, key=lambda value: (-counts[value], value))
-        return cls(name, tuple(values), 1 <= len(values) <= MOST_ONE_HOT)
+        return cls(name, tuple(values), 1 <= len(values) <= MAX_ONE_HOT)
 
     @property
     def columns(self) -> tuple[str, ...]:

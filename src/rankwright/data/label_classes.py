@@ -12,7 +12,7 @@ from rankwright.base.errors import InputError
 if TYPE_CHECKING:
     from rankwright.base.arrays import Doubles, Integers
 
-MOST_CLASSES = 64
+MAX_CLASSES = 64
 HIGHEST_LABEL = 500.0
 
 
@@ -26,10 +26,10 @@ class LabelClasses:
     def of(cls, labels: Doubles) -> LabelClasses:
         """Return one class per distinct label."""
         different = np.unique(labels)
-        if len(different) > MOST_CLASSES:
+        if len(different) > MAX_CLASSES:
             raise InputError(
                 f"There are {len(different)} distinct labels, each of which becomes a class; at most "
-                f"{MOST_CLASSES} are allowed."
+                f"{MAX_CLASSES} are allowed."
             )
         if np.abs(different).max(initial=0.0) > HIGHEST_LABEL:
             largest = different[np.abs(different).argmax()]

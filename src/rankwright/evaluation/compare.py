@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from rankwright.statistics.paired_tests import PairComparison
 
 
-MOST_BARS = 6  # systems per slice of a chart
+MAX_BARS = 6  # systems per slice of a chart
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -164,7 +164,7 @@ class SystemComparison(Result):
         from rankwright.reports.charts.bars import grouped_bar_chart
 
         metric = slicing.slices[0].compared.metric
-        systems = self.by(metric).ranked()[:MOST_BARS]
+        systems = self.by(metric).ranked()[:MAX_BARS]
         parts = {part.name: part.compared for part in slicing.slices}
         described = f"Mean {metric} of {', '.join(systems)} on {counted(len(parts), 'slice')} of the queries"
         return grouped_bar_chart(

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from rankwright.statistics.paired_tests import Comparison, PairComparison, PairedTests
 
 
-MOST_PAIRS = 45  # listed in a table: all pairs of ten systems
+MAX_PAIRS = 45  # listed in a table: all pairs of ten systems
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,8 +83,8 @@ class Compared:
         ranked = self.ranked()
         if self.baseline is not None:
             return self.against_reference()
-        if len(self.pairs) > MOST_PAIRS:
-            return [self.pairs.pair(ranked[0], name) for name in ranked[1 : MOST_PAIRS + 1]]
+        if len(self.pairs) > MAX_PAIRS:
+            return [self.pairs.pair(ranked[0], name) for name in ranked[1 : MAX_PAIRS + 1]]
         return [self.pairs.pair(name, other) for rank, name in enumerate(ranked) for other in ranked[rank + 1 :]]
 
     @property
@@ -191,9 +191,9 @@ class Slicing:
         return MEANINGS.get(self.by, self.by)
 
 
-MOST_CHARTS = 12  # of differences query by query, of which a page shows one at a time
-MOST_CROSSED = 12  # systems of a table with a row and a column per system
-MOST_MEANS = 9  # systems of a table with a column per system and a row per slice
+MAX_CHARTS = 12  # of differences query by query, of which a page shows one at a time
+MAX_CROSSED = 12  # systems of a table with a row and a column per system
+MAX_MEANS = 9  # systems of a table with a column per system and a row per slice
 CLEAR, UNCLEAR = 0.6, 0.12  # tints of significant differences and of others
 NAMES_OF_TESTS = {RANDOMISATION: "randomisation", T: "t", WILCOXON: "Wilcoxon", SIGN: "sign"}
 
@@ -222,7 +222,7 @@ def differences_section(results: Sequence[Compared]) -> Section:
         reference = first.baseline or f"the best system, {first.reference}"
         caption = f"Differences from {reference}, with their {percent(first.level)} intervals."
         blocks.append(Figure(first.differences_chart, caption))
-    if first.baseline is None and 2 < len(first.systems) <= MOST_CROSSED:
+    if first.baseline is None and 2 < len(first.systems) <= MAX_CROSSED:
         blocks.append(_crossed(first))
     blocks += pair_blocks(first)
     for compared in others:
@@ -330,7 +330,7 @@ def slicing_section(results: Sequence[tuple[Compared, Slicing]], chart: Callable
 
 def _slicing_tables(compared: Compared, slicing: Slicing) -> tuple[Table, Table]:
     metric, leading, slices = compared.metric, compared.leading_pair(), slicing.slices
-    systems = compared.ranked()[:MOST_MEANS]
+    systems = compared.ranked()[:MAX_MEANS]
     heading, queries = Column(slicing.meaning, Kind.TEXT), Column("queries", Kind.COUNT)
     means = Table(
         [heading, queries, *map(Column, systems)],
@@ -351,7 +351,7 @@ def queries_section(compared: Compared, report: Report) -> Section:
     pairs = [pair for pair in compared.against_reference() if pair.better or pair.worse]
     if compared.baseline is None:
         pairs = [pair.turned() for pair in pairs]
-    drawn = pairs[:MOST_CHARTS]
+    drawn = pairs[:MAX_CHARTS]
     figures = [
         Figure(
             partial(report.difference_chart, pair.system, pair.other, compared.metric),
@@ -362,7 +362,7 @@ def queries_section(compared: Compared, report: Report) -> Section:
     ]
     if len(figures) < 2:
         return Section("Query by query", figures)
-    more = f"{MOST_CHARTS} of {len(pairs):,} comparisons are drawn." if len(pairs) > len(drawn) else ""
+    more = f"{MAX_CHARTS} of {len(pairs):,} comparisons are drawn." if len(pairs) > len(drawn) else ""
     choices = [f"{pair.system} against {pair.other}" for pair in drawn]
     return Section("Query by query", [Figures(figures, more, choices)])
 

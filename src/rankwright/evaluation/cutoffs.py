@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from rankwright.metrics.base import Metric
     from rankwright.reports.charts.chart import Chart
 
-MOST_BANDS = 3  # systems whose intervals are drawn; those of more would hide each other
+MAX_BANDS = 3  # systems whose intervals are drawn; those of more would hide each other
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -93,7 +93,7 @@ class CutoffCurves(Result):
         bands = {
             system: [(cut, point.low, point.high) for cut, point in curve] for system, curve in points.items()
         }
-        drawn = bands if len(bands) <= MOST_BANDS else {}
+        drawn = bands if len(bands) <= MAX_BANDS else {}
         return line_chart(curves, "cut-off", self.metric, description=self.summary, bands=drawn)
 
 

@@ -26,7 +26,7 @@ MEANINGS = {
     DIFFICULTY: "difficulty (mean over systems)",
 }
 FEWEST_QUERIES = 10  # of a slice to test
-MOST_SLICES = 12
+MAX_SLICES = 12
 QUANTILES = (0.25, 0.5, 0.75)
 NO_VALUE = "no value"
 
@@ -62,8 +62,8 @@ def divided(values: NDArray[Any]) -> list[Slice]:
         return _by_number(values.astype(np.float64))
     names = np.array([NO_VALUE if _is_missing(value) else str(value) for value in values.tolist()], dtype=np.str_)
     known, counts = np.unique(names, return_counts=True)
-    if len(known) > MOST_SLICES:
-        common = known[np.argsort(-counts, kind="stable")[: MOST_SLICES - 1]]
+    if len(known) > MAX_SLICES:
+        common = known[np.argsort(-counts, kind="stable")[: MAX_SLICES - 1]]
         names = np.where(np.isin(names, common), names, f"{len(known) - len(common):,} others")
     return [Slice(str(name), np.flatnonzero(names == name)) for name in dict.fromkeys(sorted(names.tolist()))]
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from rankwright.base.arrays import Doubles, Integers
     from rankwright.metrics.protocols import LambdaKernel, SweepKernel
 
-MOST_RANKS = 2**31 - 1
+MAX_RANKS = 2**31 - 1
 
 
 class Ties(Enum):
@@ -293,8 +293,8 @@ def checked_cut(k: int | None, *, optional: bool = True) -> None:
     """Refuse a cut-off that is not a valid rank."""
     if k is None and optional:
         return
-    if isinstance(k, bool) or not isinstance(k, int | np.integer) or not 1 <= k <= MOST_RANKS:
-        raise InputError(f"A metric's cut-off k must be an integer from 1 to {MOST_RANKS}, not {k!r}.")
+    if isinstance(k, bool) or not isinstance(k, int | np.integer) or not 1 <= k <= MAX_RANKS:
+        raise InputError(f"A metric's cut-off k must be an integer from 1 to {MAX_RANKS}, not {k!r}.")
 
 
 def require_kind(name: str, value: Any, kind: type) -> None:

@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 
     Kinds = Integers  # of documents: 0 for the lowest label, 1 for the next
 
-MOST_ARRANGEMENTS = 500_000  # of a query, for a maximum
-MOST_DOCUMENTS = 7  # of a query, for a sum over pairs of permutations
+MAX_ARRANGEMENTS = 500_000  # of a query, for a maximum
+MAX_DOCUMENTS = 7  # of a query, for a sum over pairs of permutations
 CLOSE = 1e-9  # values that differ by less are equal
 
 
@@ -200,10 +200,8 @@ class _Query:
 
     def sum_over_pairs(self, weights: Doubles, phi: Callable[[Doubles], Doubles]) -> float:
         n = len(self._kinds)
-        if n > MOST_DOCUMENTS:
-            raise InputError(
-                f"A sum over permutations takes queries of up to {MOST_DOCUMENTS} documents, not {n}."
-            )
+        if n > MAX_DOCUMENTS:
+            raise InputError(f"A sum over permutations takes queries of up to {MAX_DOCUMENTS} documents, not {n}.")
         orders = np.array(list(permutations(range(n))))
         kinds = self._kinds[orders]
         values = _values(self._metric, self._labels[kinds])
@@ -216,7 +214,7 @@ class _Query:
 def _arrangements(kinds: Kinds) -> Kinds:
     """Return every different order of the kinds, one row each."""
     n, (names, counts) = len(kinds), np.unique(kinds, return_counts=True)
-    if factorial(n) // prod(map(factorial, counts.tolist())) > MOST_ARRANGEMENTS:
+    if factorial(n) // prod(map(factorial, counts.tolist())) > MAX_ARRANGEMENTS:
         raise InputError(f"{n} documents with these labels have too many arrangements; take fewer documents.")
     arranged, free = np.full((1, n), names[0]), np.arange(n)[None]
     for kind, count in zip(names[:0:-1], counts[:0:-1], strict=True):

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from rankwright.metrics.protocols import LambdaKernel, SweepKernel
 
 # Above it, 1 - 2^-max_label rounds to 1: the best document would stop every user with certainty.
-MOST_LABEL = 50
+MAX_LABEL = 50
 
 
 @dataclass(frozen=True)
@@ -105,8 +105,8 @@ class ERR(Metric):
         super().__post_init__()
         checked_cut(self.k)
         require_finite("max_label", self.max_label)
-        if not 0 < self.max_label <= MOST_LABEL:
-            raise InputError(f"ERR's max_label must be above 0 and at most {MOST_LABEL}, not {self.max_label:g}.")
+        if not 0 < self.max_label <= MAX_LABEL:
+            raise InputError(f"ERR's max_label must be above 0 and at most {MAX_LABEL}, not {self.max_label:g}.")
 
     def stop_probability(self, labels: Doubles) -> Doubles:
         """Return the probability that a document satisfies the user."""

@@ -90,7 +90,7 @@ METRICS: dict[str, type[Metric]] = {
     for metric in (NDCG, DCG, MeanNDCG, AP, RR, ERR, Precision, Recall, WTA, PairAccuracy, KendallTau)
 }
 
-MOST_CUTOFFS = 1000  # of a range such as ndcg@1-10
+MAX_CUTOFFS = 1000  # of a range such as ndcg@1-10
 
 ALIASES = {"ap": "map", "rr": "mrr", "precision": "p", "r": "recall"}
 """Names that other tools use."""
@@ -147,9 +147,9 @@ def _parse_cutoffs(text: str) -> list[Metric]:
         return [parse(text)]
     name, first, last, options = match.groups()
     cutoffs = range(int(first), int(last) + 1)
-    if not 0 < len(cutoffs) <= MOST_CUTOFFS:
+    if not 0 < len(cutoffs) <= MAX_CUTOFFS:
         raise InputError(
-            f"{text.strip()!r} must be a range of 1 to {MOST_CUTOFFS:,} cut-offs, such as {name.strip()}@1-10."
+            f"{text.strip()!r} must be a range of 1 to {MAX_CUTOFFS:,} cut-offs, such as {name.strip()}@1-10."
         )
     return [parse(f"{name}@{cutoff}{options or ''}") for cutoff in cutoffs]
 

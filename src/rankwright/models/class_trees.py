@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from rankwright.data.dataset import Documents
     from rankwright.data.groups import QueryGroups
 
-MOST_CLASSES = 256
-MOST_EXPLAINED_CLASSES = 10
+MAX_CLASSES = 256
+MAX_EXPLAINED_CLASSES = 10
 NEGLIGIBLE = 1e-12
 """What rounding may leave of contributions that cancel, relative to their size."""
 
@@ -57,8 +57,8 @@ class ClassTrees:
 
     def __post_init__(self) -> None:
         n_classes = checked_integer("n_classes", self.n_classes)
-        if not 1 <= n_classes <= MOST_CLASSES:
-            raise InputError(f"n_classes must be between 1 and {MOST_CLASSES}, not {shown(n_classes)}.")
+        if not 1 <= n_classes <= MAX_CLASSES:
+            raise InputError(f"n_classes must be between 1 and {MAX_CLASSES}, not {shown(n_classes)}.")
         if not isinstance(self.trees, TreeEnsemble):
             raise InputError("The trees of classes must be an ensemble of trees.")
         values = np.asarray(self.values)
@@ -330,9 +330,9 @@ def class_contributions(parts: Doubles, scores: Doubles, score_of: Callable[[Dou
 def _shapley_values(base: Doubles, scores: Doubles, score_of: Callable[[Doubles], Doubles]) -> Doubles:
     """Return each class's share (row) of the difference between score and base score of a document (column)."""
     n_classes = len(scores)
-    if n_classes > MOST_EXPLAINED_CLASSES:
+    if n_classes > MAX_EXPLAINED_CLASSES:
         raise InputError(
-            f"Contributions of features can be computed for at most {MOST_EXPLAINED_CLASSES} classes, not "
+            f"Contributions of features can be computed for at most {MAX_EXPLAINED_CLASSES} classes, not "
             f"{n_classes}."
         )
     shares = np.zeros_like(scores)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from rankwright.base.arrays import Doubles, Floats, Integers
     from rankwright.data.groups import QueryGroups
 
-MOST_ENTRIES = 10_000  # parameters, or fields
+MAX_ENTRIES = 10_000  # parameters, or fields
 
 
 @runtime_checkable
@@ -113,7 +113,7 @@ def _without_text(given: Any) -> InputError:
 def _checked(name: str, given: Any, *, text: bool) -> Mapping[str, Any]:
     """Return a mapping of names to finite numbers, or to texts if they are allowed."""
     named = isinstance(given, Mapping) and all(isinstance(key, str) for key in given)
-    if not named or len(given) > MOST_ENTRIES:
+    if not named or len(given) > MAX_ENTRIES:
         raise InputError(f"{name} must be a mapping of names to numbers, not {shown(given)}.")
     return {
         key: value if text and isinstance(value, str) else checked_number(f"{name}[{shown(key)}]", value)

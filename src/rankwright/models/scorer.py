@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from rankwright.data.feature_ranges import FeatureRanges
     from rankwright.models.serialisation import JSON
 
-MOST_SHOWN = 300  # of a fact on a card; a file may claim anything
+MAX_SHOWN = 300  # of a fact on a card; a file may claim anything
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -105,7 +105,7 @@ class Scorer(ABC):
             facts["rounds"] = f"{self.n_rounds:,}"
         for name, fact in self.about.items():
             facts.setdefault(name, spelled_fact(fact))
-        short = {name: f"{fact[:MOST_SHOWN]}{'...' * (len(fact) > MOST_SHOWN)}" for name, fact in facts.items()}
+        short = {name: f"{fact[:MAX_SHOWN]}{'...' * (len(fact) > MAX_SHOWN)}" for name, fact in facts.items()}
         return {"text/plain": repr(self), "text/html": card_html(type(self).__name__, short)}
 
     @property

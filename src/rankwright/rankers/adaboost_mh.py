@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from rankwright.training.training_set import TrainingSet
 
 Shape = HammingTree | DecisionProduct
-MOST_TERMS = 16
+MAX_TERMS = 16
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,7 +134,7 @@ class AdaBoostMH(StoppingParameters, ClassBoostingParameters, Ranker):
         search=Range(4, 64, log=True),
     )
     max_terms: int = parameter(
-        Integer(1, MOST_TERMS), "Maximum number of stumps per product.", default=5, search=Range(2, 8)
+        Integer(1, MAX_TERMS), "Maximum number of stumps per product.", default=5, search=Range(2, 8)
     )
 
     def _fit(self, task: FitTask) -> tuple[Calibrated, History]:

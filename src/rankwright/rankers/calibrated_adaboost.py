@@ -20,7 +20,7 @@ from rankwright.ensembling.mixtures import (
 )
 from rankwright.ensembling.pool import Candidate, Judge, Member, Pool, ranker_candidate
 from rankwright.metrics.gain import NDCG
-from rankwright.rankers.adaboost_mh import MOST_TERMS, ClassBoosting, Shape, as_class_trees, votes_oppositely
+from rankwright.rankers.adaboost_mh import MAX_TERMS, ClassBoosting, Shape, as_class_trees, votes_oppositely
 from rankwright.rankers.catalogue import read_ranker
 from rankwright.rankers.parameters.checks import Flag, Fraction, Integer, ListOf, OneOf, Real, Value
 from rankwright.rankers.parameters.declaration import (
@@ -115,7 +115,7 @@ class CalibratedAdaBoost(ClassBoostingParameters, RandomParameters, Ranker):
         search=Choices((5,), (5, 15), (15,), (10, 30)),
     )
     terms: Sequence[int] = parameter(
-        ListOf(Integer(1, MOST_TERMS)), "Maximum numbers of stumps of the products in the pool.", default=()
+        ListOf(Integer(1, MAX_TERMS)), "Maximum numbers of stumps of the products in the pool.", default=()
     )
     rounds_tried: Sequence[int] = parameter(
         ListOf(Integer(1), least=1), "Numbers of rounds after which classifiers are calibrated.", default=(50, 100)

@@ -9,7 +9,7 @@ import numpy as np
 
 from rankwright.base.errors import InputError
 from rankwright.metrics.gain import Gain
-from rankwright.models.class_trees import MOST_CLASSES, ClassLink, ClassTrees, ExpectedRelevance
+from rankwright.models.class_trees import MAX_CLASSES, ClassLink, ClassTrees, ExpectedRelevance
 from rankwright.rankers.parameters.checks import OneOf
 from rankwright.rankers.parameters.declaration import fixed, parameter
 from rankwright.rankers.parameters.search_space import Choices
@@ -161,8 +161,8 @@ class McRank(TreeRanker):
 
 
 def _require_few(n_labels: int) -> None:
-    if n_labels > MOST_CLASSES:
+    if n_labels > MAX_CLASSES:
         raise InputError(
-            f"McRank treats every distinct label as a class: {n_labels} are too many, at most {MOST_CLASSES} are "
+            f"McRank treats every distinct label as a class: {n_labels} are too many, at most {MAX_CLASSES} are "
             "allowed; MART takes any number."
         )

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from rankwright.reports.query_browser import QueryBrowser
 
 
-MOST_ROWS = 60  # of a table; to_dict and pages have all
+MAX_ROWS = 60  # of a table; to_dict and pages have all
 
 
 class Kind(Enum):
@@ -270,11 +270,11 @@ def captions(table: Table, blocks: Sequence[ShownBlock]) -> list[str]:
 
 def table_lines(table: Table) -> list[str]:
     """Return a table as lines, the heading first; columns of text are aligned left, the others right."""
-    rows = [spelled_row(table.columns, row) for row in table.rows[:MOST_ROWS]]
+    rows = [spelled_row(table.columns, row) for row in table.rows[:MAX_ROWS]]
     titles = [column.title for column in table.columns]
     lines = aligned([titles, *rows], [column.kind is Kind.TEXT for column in table.columns])
-    if len(table.rows) > MOST_ROWS:
-        lines.append(f"... and {wording.counted(len(table.rows) - MOST_ROWS, 'more row')}")
+    if len(table.rows) > MAX_ROWS:
+        lines.append(f"... and {wording.counted(len(table.rows) - MAX_ROWS, 'more row')}")
     return lines
 
 

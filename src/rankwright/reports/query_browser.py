@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-MOST_BYTES = 1_100_000  # of all queries that a page keeps, so that it stays below 3 MB with its charts
+MAX_BYTES = 1_100_000  # of all queries that a page keeps, so that it stays below 3 MB with its charts
 
 
 class Moved(NamedTuple):
@@ -119,7 +119,7 @@ class QueryBrowser:
         """The queries that fit in a page, from the first on."""
         plain = [query.plain() for query in self.queries]
         sizes = accumulate(len(json.dumps(query, separators=(",", ":"))) for query in plain)
-        return [query for query, size in zip(plain, sizes, strict=True) if size <= MOST_BYTES]
+        return [query for query, size in zip(plain, sizes, strict=True) if size <= MAX_BYTES]
 
 
 def _plain_entry(entry: Listed) -> list[Any]:

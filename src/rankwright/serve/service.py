@@ -31,11 +31,11 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 INLINE = 1_000_000  # comparisons, which take some milliseconds; more are computed in a thread
-MOST_THREADS = 8
+MAX_THREADS = 8
 SHORT_BODY = 1 << 18  # bytes, decoded quickly whatever they hold
 OTHER_LISTS = 1_000  # lists and objects in a request besides its documents
 SHADOW = "--shadow"
-MOST_WAITING = 16  # requests that wait for a shadow model
+MAX_WAITING = 16  # requests that wait for a shadow model
 
 # Up to the next list or object that is not part of a string; without a way back, so that it takes linear time.
 _NEXT_LIST = re.compile(rb'(?:[^"\[{]++|"[^"\\]*+(?:\\.[^"\\]*+)*+")*+[\[{]', re.DOTALL)
@@ -54,7 +54,7 @@ class Service:
         for model in self.models:
             self.monitor.show_training(model)
         self.is_draining = False
-        self._threads = ThreadPoolExecutor(min(available_threads(), MOST_THREADS), "work")
+        self._threads = ThreadPoolExecutor(min(available_threads(), MAX_THREADS), "work")
         self._background = ThreadPoolExecutor(1, "background")
         self._n_waiting = 0
         self._shadow_of = self._others(SHADOW, settings.shadows)
@@ -106,7 +106,7 @@ class Service:
     @property
     def is_behind(self) -> bool:
         """Whether the queue of `in_background` is full."""
-        return self._n_waiting >= MOST_WAITING
+        return self._n_waiting >= MAX_WAITING
 
     async def in_background(self, function: Callable[[], None]) -> None:
         """Call a function for which no answer waits, one at a time."""

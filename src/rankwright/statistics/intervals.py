@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from rankwright.reports.blocks import Block
 
 SAMPLES = 10_000
-MOST_DRAWS = 50_000_000  # queries drawn for all bootstrap samples of many queries together
+MAX_DRAWS = 50_000_000  # queries drawn for all bootstrap samples of many queries together
 FEWEST_SAMPLES = 1_000
 BLOCK = 800_000  # numbers computed together; limits memory, and fits a processor's cache
 FEWEST_FURTHER = 20  # flips as far from 0 as the observed mean; fewer make a poor estimate
@@ -140,7 +140,7 @@ def _resampled_means(values: Doubles, samples: int, random_state: int) -> Double
     """Return the mean of each row over the queries of each bootstrap sample; many queries get fewer samples."""
     random = np.random.default_rng(random_state)
     n_queries = values.shape[1]
-    samples = min(samples, max(FEWEST_SAMPLES, MOST_DRAWS // n_queries))
+    samples = min(samples, max(FEWEST_SAMPLES, MAX_DRAWS // n_queries))
     block = max(1, BLOCK // n_queries)
     means = []
     for done in range(0, samples, block):

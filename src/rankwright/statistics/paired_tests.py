@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
 
 POWER = 0.8
-MOST_EXACT_LIMIT = 30.0  # of t
-MOST_TABULATED = 200  # above, the normal approximation is right to one query
+MAX_EXACT_LIMIT = 30.0  # of t
+MAX_TABULATED = 200  # above, the normal approximation is right to one query
 
 
 def t_limit(n_queries: int | Doubles, level: float) -> Doubles:
@@ -47,9 +47,9 @@ def detectable_effect(n_queries: int | Doubles, *, level: float, power: float = 
 
     n = np.asarray(n_queries, dtype=np.float64)
     freedom, limits = np.maximum(n - 1.0, 1.0), t_limit(n, level)
-    exact = nctdtrinc(freedom, 1.0 - power, np.minimum(limits, MOST_EXACT_LIMIT))
+    exact = nctdtrinc(freedom, 1.0 - power, np.minimum(limits, MAX_EXACT_LIMIT))
     normal = limits * (1.0 - 0.25 / freedom) + ndtri(power) * np.sqrt(1.0 + limits**2 / (2.0 * freedom))
-    return np.asarray(np.where(limits <= MOST_EXACT_LIMIT, exact, normal) / np.sqrt(n))
+    return np.asarray(np.where(limits <= MAX_EXACT_LIMIT, exact, normal) / np.sqrt(n))
 
 
 def queries_needed(effects: Doubles, *, level: float, power: float = POWER) -> Doubles:
@@ -59,7 +59,7 @@ def queries_needed(effects: Doubles, *, level: float, power: float = POWER) -> D
     """
     from scipy.special import ndtri
 
-    sizes = np.arange(2.0, MOST_TABULATED + 1.0)
+    sizes = np.arange(2.0, MAX_TABULATED + 1.0)
     tabulated = detectable_effect(sizes, level=level, power=power)
     effects = np.abs(effects)
     index = len(sizes) - np.searchsorted(tabulated[::-1], effects, side="right")
@@ -74,8 +74,8 @@ def queries_needed(effects: Doubles, *, level: float, power: float = POWER) -> D
 RANDOMISATION, T, WILCOXON, SIGN = "randomisation", "t", "wilcoxon", "sign"
 TESTS = (RANDOMISATION, T, WILCOXON, SIGN)
 
-MOST_EXACT = 13  # queries for which the signed-rank test tries all signs; as scipy's, which is exact up to
-MOST_EXACT_UNTIED = 50  # if no differences are zero or equal
+MAX_EXACT = 13  # queries for which the signed-rank test tries all signs; as scipy's, which is exact up to
+MAX_EXACT_UNTIED = 50  # if no differences are zero or equal
 DECIMALS = 12  # of differences: below is rounding, which must not decide between better and worse
 
 
@@ -364,13 +364,13 @@ def wilcoxon_p_values(differences: Doubles) -> Doubles:
     n_queries = differences.shape[1]
     zeros = (differences == 0).sum(axis=1, keepdims=True)
     ranks = rankdata(np.abs(differences), axis=1) - zeros  # zeros have the lowest ranks
-    if n_queries <= MOST_EXACT:
+    if n_queries <= MAX_EXACT:
         signed = np.vstack([np.sign(differences) * ranks, np.zeros(n_queries)])
         pairs = np.arange(len(differences))
         return sign_flip_p_values(signed, pairs, np.full(len(pairs), len(pairs)), samples=2**n_queries)
     p_values = np.ones(len(differences))
     untied = (zeros[:, 0] == 0) & (np.sort(ranks, axis=1) == np.arange(1, n_queries + 1)).all(axis=1)
-    exact = untied & (n_queries <= MOST_EXACT_UNTIED)
+    exact = untied & (n_queries <= MAX_EXACT_UNTIED)
     asymptotic = ~exact & (zeros[:, 0] < n_queries)
     if exact.any():
         p_values[exact] = wilcoxon(differences[exact], axis=1, method="exact").pvalue

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 DRAWS = 2_000
 FEWEST_DRAWS = 500
-MOST_SIGNS = 100_000_000  # of all pairs together; many pairs or queries get fewer draws
+MAX_SIGNS = 100_000_000  # of all pairs together; many pairs or queries get fewer draws
 BLOCK = 800_000  # numbers drawn together
 HALVINGS = 60
 STEEPEST = 60.0  # beyond, a flip against the tilt has probability 0 in floating point
@@ -44,7 +44,7 @@ def tail_p_values(differences: Doubles, *, random_state: int, rounding: float) -
     tilts = _tilts(sizes, observed)
     keep = 1.0 / (1.0 + np.exp(-2.0 * tilts[:, None] * sizes))  # probability of the sign that agrees with the sum
     normal = np.logaddexp(tilts[:, None] * sizes, -tilts[:, None] * sizes).sum(axis=1) - n_queries * np.log(2.0)
-    totals, n_draws = np.zeros(n_pairs), max(FEWEST_DRAWS, min(DRAWS, MOST_SIGNS // (n_pairs * n_queries)))
+    totals, n_draws = np.zeros(n_pairs), max(FEWEST_DRAWS, min(DRAWS, MAX_SIGNS // (n_pairs * n_queries)))
     for uniform in _uniform_blocks(n_draws, n_queries, random_state):
         for pair in range(n_pairs):
             sums = 2.0 * ((uniform < keep[pair]) @ sizes[pair]) - sizes[pair].sum()

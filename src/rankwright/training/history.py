@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 MISORDERED = "fraction of misordered pairs"
 SMOOTHING = 10  # the window reaches 1 / SMOOTHING of all rounds to either side
-MOST_SHOWN = 20  # rounds of the short table
+MAX_SHOWN = 20  # rounds of the short table
 
 
 @dataclass(frozen=True)
@@ -78,10 +78,10 @@ class History(Result):
     def blocks(self) -> Iterator[Block]:
         yield from self.curves()
         if self.rounds:
-            shown = np.unique(np.linspace(0, len(self) - 1, MOST_SHOWN).round().astype(int)).tolist()
+            shown = np.unique(np.linspace(0, len(self) - 1, MAX_SHOWN).round().astype(int)).tolist()
             kept = [self.best_round - 1] if self.best_round else []
             yield self._table(sorted({*shown, *kept}))
-        if len(self) > MOST_SHOWN:
+        if len(self) > MAX_SHOWN:
             yield replace(self._table(range(len(self))), folded="All rounds")
 
     def curves(self, name: str = "") -> Iterator[Figure]:

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
 
-MOST_BINS = 255
-EDGES = MOST_BINS - 1  # of a column
+MAX_BINS = 255
+EDGES = MAX_BINS - 1  # of a column
 SAMPLE_ROWS = 100_000
 MEMORY_FRACTION = 0.8  # of what is free
 
@@ -49,7 +49,7 @@ class BinnedFeatures:
         X: NDArray[np.float32],
         rows: NDArray[np.int64],
         *,
-        max_bins: int = MOST_BINS,
+        max_bins: int = MAX_BINS,
         coarse: bool = False,
         sample_rows: int = SAMPLE_ROWS,
         seed: int = 0,
@@ -140,8 +140,8 @@ def _sample(n_rows: int, most: int, seed: int) -> NDArray[np.int64]:
 def require_bins(max_bins: int) -> None:
     """Refuse an impossible number of bins."""
     whole = isinstance(max_bins, int | np.integer) and not isinstance(max_bins, bool)
-    if not whole or not 2 <= max_bins <= MOST_BINS:
-        raise InputError(f"max_bins must be an integer from 2 to {MOST_BINS}, not {max_bins!r}.")
+    if not whole or not 2 <= max_bins <= MAX_BINS:
+        raise InputError(f"max_bins must be an integer from 2 to {MAX_BINS}, not {max_bins!r}.")
 
 
 Made = TypeVar("Made")

@@ -33,11 +33,11 @@ if TYPE_CHECKING:
     from rankwright.training.training_set import TrainingSet
     from rankwright.tuning.trials import Trial
 
-MOST_TRIALS = 200  # listed
+MAX_TRIALS = 200  # listed
 OPEN_TRIALS = 10  # of a longer list, so many are shown before it is opened
 WIDTH, HEIGHT = 240, 170  # of charts side by side
 WIDE_RANGE = 20.0  # from so large a ratio on, the axis is logarithmic
-MOST_CATEGORIES = 12  # of a parameter's values
+MAX_CATEGORIES = 12  # of a parameter's values
 FEWEST_TRIALS = 10  # complete ones, from which on the importance of parameters is more than noise
 BEST, OWN = "best setting", "own setting"
 OF_PARAMETERS = (
@@ -185,11 +185,11 @@ class Tuning(Result):
             "The best trials." if len(ranked) > len(best) else "",
         )
         if len(ranked) > len(best):
-            rows = [self._row(trial, names) for trial in ranked[:MOST_TRIALS]]
+            rows = [self._row(trial, names) for trial in ranked[:MAX_TRIALS]]
             yield Table(columns, rows, folded=f"All {counted(len(rows), 'trial')}")
         yield Note(f"{counted(len(states), 'trial')}: {counts}.{pruned}{early}")
-        if len(states) > MOST_TRIALS:
-            yield Note(f"The best {MOST_TRIALS} of {len(states):,} trials are listed.")
+        if len(states) > MAX_TRIALS:
+            yield Note(f"The best {MAX_TRIALS} of {len(states):,} trials are listed.")
 
     def _row(self, trial: Trial, names: Sequence[str]) -> list[Any]:
         setting = [spelled(trial.parameters[name]) if name in trial.parameters else "" for name in names]
@@ -240,7 +240,7 @@ def _parameter(name: str, trials: Sequence[Trial], metric: str) -> Iterator[Figu
         size: dict[str, Any] = {"width": WIDTH, "height": HEIGHT}
         chart = partial(scatter_chart, points, name, metric, description=description, x_log=log, **size)
         yield Figure(chart, caption)
-    elif 1 < len({spelled(value) for value, _ in tried}) <= MOST_CATEGORIES:
+    elif 1 < len({spelled(value) for value, _ in tried}) <= MAX_CATEGORIES:
         rows = _by_value(tried)
         yield Figure(partial(interval_chart, rows, metric, description=description, width=WIDTH), name)
 

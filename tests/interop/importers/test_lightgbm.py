@@ -9,7 +9,7 @@ import rankwright as rw
 from interop.foreign import N_FEATURES, judged, rows_around, small_trees, used_or_refused
 from properties import examples
 from rankwright.base.errors import InputError
-from rankwright.interop.importers.interval_splits import MOST_SPLITS
+from rankwright.interop.importers.interval_splits import MAX_SPLITS
 from rankwright.interop.importers.lightgbm import scorer_from_lightgbm
 from shared_data import SHARED, needs_shared_data
 
@@ -136,7 +136,7 @@ def test_zeros_apart_keep_the_total_of_gains_and_counts():
 def test_zeros_apart_on_a_long_path_are_refused():
     n = 20
     chain = [[0.5] * n, [*range(1, n), -1], [-2 - place for place in range(n)], [4] * n]
-    with pytest.raises(InputError, match=f"by a threshold here, more than {MOST_SPLITS:,} of one"):
+    with pytest.raises(InputError, match=f"by a threshold here, more than {MAX_SPLITS:,} of one"):
         scorer_from_lightgbm(text_of([list(range(n)), *chain], n_features=n))
     assert len(scorer_from_lightgbm(text_of([[0] * n, *chain])).feature) == 3  # there is no other way through
 

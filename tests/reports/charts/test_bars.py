@@ -3,7 +3,7 @@ import pytest
 
 from rankwright.base.errors import InputError
 from rankwright.reports.charts import bar_chart, difference_chart, grouped_bar_chart, tile_chart
-from rankwright.reports.charts.bars import MOST_BARS
+from rankwright.reports.charts.bars import MAX_BARS
 from reports.charts.pictures import marks, texts
 
 
@@ -27,7 +27,7 @@ def test_fifty_thousand_queries_are_sampled_and_the_description_says_so():
     differences = np.random.default_rng(0).normal(size=50_000)
     chart = difference_chart(differences, range(50_000), "y", description="d")
     bars = chart.spec["datasets"]["queries"]
-    assert len(bars) == MOST_BARS
+    assert len(bars) == MAX_BARS
     assert chart.description == "d 2,000 of 50,000 queries are drawn, evenly spaced."
     assert (bars[0]["difference"], bars[-1]["difference"]) == (differences.max(), differences.min())
     assert bars[-1]["to"] == pytest.approx(50_000)

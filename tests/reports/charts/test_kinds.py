@@ -22,7 +22,7 @@ from rankwright.reports.charts import (
     scatter_chart,
     tile_chart,
 )
-from rankwright.reports.charts.drawing import MOST_SERIES
+from rankwright.reports.charts.drawing import MAX_SERIES
 from reports.charts.pictures import texts
 
 NAMES = ["a.b[0]", "<b>\"bold\" & 'more'</b>", "C:\\path\\n", "datum.x + 1", "plain", "</script>", "$x", "0"]
@@ -111,7 +111,7 @@ def test_two_hundred_names(kind):
     drawn = set(texts(chart)) & set(names)
     assert len(drawn) <= 60
     if kind != "difference":
-        assert len(drawn) >= MOST_SERIES
+        assert len(drawn) >= MAX_SERIES
         assert "200" in chart.description or "192" in chart.description
     picture = ET.fromstring(chart.svg())
     assert float(picture.get("width")) < 1000

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from properties import examples
 from rankwright.base.errors import InputError
 from rankwright.reports.charts import line_chart
-from rankwright.reports.charts.lines import MOST_OF_CURVE, MOST_POINTS, spread
+from rankwright.reports.charts.lines import MAX_OF_CURVE, MAX_POINTS, spread
 from reports.charts.pictures import marks, texts
 
 
@@ -61,7 +61,7 @@ def test_a_long_curve_keeps_its_extremes():
     values = np.zeros(100_000)
     values[[31_234, 77_777]] = 1.0, -1.0
     points = drawn({"a": list(enumerate(values))}).spec["datasets"]["curves"]
-    assert len(points) <= MOST_OF_CURVE
+    assert len(points) <= MAX_OF_CURVE
     assert {one["y"] for one in points} == {0.0, 1.0, -1.0}
     assert (points[0]["x"], points[-1]["x"]) == (0, 99_999)
     assert [one["x"] for one in points] == sorted(one["x"] for one in points)
@@ -71,7 +71,7 @@ def test_a_long_curve_keeps_its_extremes():
 def test_many_curves_are_drawn_with_few_points_each():
     curves = {f"curve {number}": [(x, number * x) for x in range(1000)] for number in range(200)}
     chart = drawn(curves)
-    assert len(chart.spec["datasets"]["curves"]) <= MOST_POINTS
+    assert len(chart.spec["datasets"]["curves"]) <= MAX_POINTS
     assert sum(one.startswith("curve") for one in texts(chart)) == 8
     assert chart.description == "d Drawn faintly and without a name: 192 further curves."
 

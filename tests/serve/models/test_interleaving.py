@@ -223,8 +223,8 @@ def test_requests_do_not_wait_for_a_shadow_that_is_slow(folder, monkeypatch):
         await asyncio.gather(*asking)
         return len(ended)
 
-    assert asyncio.run(ask_many()) == 30 - service.MOST_WAITING
-    assert len(compared) == service.MOST_WAITING
+    assert asyncio.run(ask_many()) == 30 - service.MAX_WAITING
+    assert len(compared) == service.MAX_WAITING
     assert left_out in asked.get("/metrics").body.decode()
 
 

@@ -68,7 +68,7 @@ def test_a_matrix_is_counted_too_and_its_one_hot_columns_are_not(shop):
 
 
 def test_a_model_of_very_many_features_is_not_counted(shop, monkeypatch):
-    monkeypatch.setattr(monitoring, "MOST_FEATURES", 2)
+    monkeypatch.setattr(monitoring, "MAX_FEATURES", 2)
     asked = client(shop)
     before = values(asked.get("/metrics").body.decode())
     asked.post("/score", body=matrix(np.full((1, 3), np.nan, np.float32)), headers={"content-type": NPY})

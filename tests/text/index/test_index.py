@@ -486,7 +486,7 @@ def test_readers_never_see_half_a_change(index):
 def test_statistics_of_words_may_be_started_anew_by_any_thread(tmp_path, monkeypatch):
     words = [f"w{number}" for number in range(40)]
     index = Index.build(texts(words), tmp_path / "i", analyser=PLAIN)
-    monkeypatch.setattr(scopes, "MOST_WORDS", 10)
+    monkeypatch.setattr(scopes, "MAX_WORDS", 10)
     known = index.snapshot.scopes(["body"])
     with ThreadPoolExecutor(4) as pool:
         lists = [words[start : start + 8] for start in range(32)] * 20
@@ -498,7 +498,7 @@ def test_many_segments_are_merged_in_stages(tmp_path, monkeypatch):
     documents = texts([f"sea w{number} ship" for number in range(7)])
     whole = Index.build(documents, tmp_path / "whole", analyser=PLAIN)
     monkeypatch.setattr(building, "BATCH_DOCUMENTS", 1)
-    monkeypatch.setattr(merging, "MOST_AT_ONCE", 2)
+    monkeypatch.setattr(merging, "MAX_AT_ONCE", 2)
     most: list[int] = []
     usual = merging.merge_segments
     monkeypatch.setattr(

@@ -34,7 +34,7 @@ SETTINGS = "set"
 FROM_FILE = "rankwright.settings"  # the context's entry for the file's --set
 LARGEST = 2**16  # bytes of a file: YAML of that size is read in seconds
 DEEPEST = 16  # lists in lists
-MOST_DOTS = 500  # in a line of TOML, whose reader takes quadratic memory for a key of many parts
+MAX_DOTS = 500  # in a line of TOML, whose reader takes quadratic memory for a key of many parts
 
 
 def _load(context: typer.Context, path: Path | None) -> Path | None:
@@ -232,8 +232,8 @@ def _reader(path: Path) -> Callable[[str], Any]:
 def _read_toml(text: str) -> Any:
     import tomllib
 
-    if any(line.count(".") > MOST_DOTS for line in text.splitlines()):
-        raise ValueError(f"a line has more than {MOST_DOTS} dots")
+    if any(line.count(".") > MAX_DOTS for line in text.splitlines()):
+        raise ValueError(f"a line has more than {MAX_DOTS} dots")
     return tomllib.loads(text)
 
 

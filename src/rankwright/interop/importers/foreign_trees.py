@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from rankwright.base.arrays import Doubles, Floats
 
-MOST_SPLITS = 2**16  # of a nested tree
+MAX_SPLITS = 2**16  # of a nested tree
 
 Node = TypeVar("Node")
 
@@ -84,8 +84,8 @@ class Walk(Generic[Node]):
             if below is None:
                 self.leaves.append(node)
                 continue
-            if len(self.splits) == MOST_SPLITS:
-                raise InputError(f"one of its trees has more than {MOST_SPLITS:,} splits.")
+            if len(self.splits) == MAX_SPLITS:
+                raise InputError(f"one of its trees has more than {MAX_SPLITS:,} splits.")
             self.splits.append(node)
             children.append([0, 0])
             pending += [(below[0], number, 0), (below[1], number, 1)]

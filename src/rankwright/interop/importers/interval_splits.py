@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
     from rankwright.base.arrays import Integers
 
-MOST_SPLITS = 2**16  # of a tree with all its copies
-MOST_NODES = 2**20  # of all trees together, so that a hostile file cannot take minutes
-MOST_FOLLOWED = 16  # features whose values are followed down a tree
+MAX_SPLITS = 2**16  # of a tree with all its copies
+MAX_NODES = 2**20  # of all trees together, so that a hostile file cannot take minutes
+MAX_FOLLOWED = 16  # features whose values are followed down a tree
 BECOME_SPLITS = "its sets of categories or zeros become splits by a threshold here,"
 
 
@@ -80,17 +80,17 @@ def with_intervals(trees: Iterable[tuple[ForeignTree, Mapping[int, Intervals]]])
 
     The thresholds of these splits do not matter; a missing value goes to the side that `missing_left` says.
     """
-    nodes_left = iter(range(MOST_NODES))
+    nodes_left = iter(range(MAX_NODES))
     return [_copied(tree, intervals, nodes_left) if intervals else tree for tree, intervals in trees]
 
 
 def _copied(tree: ForeignTree, intervals: Mapping[int, Intervals], nodes_left: Iterator[int]) -> ForeignTree:
     require_trees(np.array([0, len(tree.feature)]), tree.left, tree.right)
-    followed = set(tree.feature[list(intervals)][:MOST_FOLLOWED].tolist())
+    followed = set(tree.feature[list(intervals)][:MAX_FOLLOWED].tolist())
     copies, pending = _Copies(tree), [_Visit(0, {}, -1, 0)]
     while pending:
         if next(nodes_left, None) is None:
-            raise InputError(f"{BECOME_SPLITS} more than {MOST_NODES // 2:,} of its trees.")
+            raise InputError(f"{BECOME_SPLITS} more than {MAX_NODES // 2:,} of its trees.")
         node, reaches, parent, side = pending.pop()
         if node < 0:
             copies.put(copies.add_leaf(-1 - node), parent, side)
@@ -167,8 +167,8 @@ class _Copies:
             self.children[parent][side] = child
 
     def _append(self, split: int, threshold: float, *, missing_left: bool) -> int:
-        if len(self.split) == MOST_SPLITS:
-            raise InputError(f"{BECOME_SPLITS} more than {MOST_SPLITS:,} of one of its trees.")
+        if len(self.split) == MAX_SPLITS:
+            raise InputError(f"{BECOME_SPLITS} more than {MAX_SPLITS:,} of one of its trees.")
         self.split.append(split)
         self.threshold.append(threshold)
         self.missing_left.append(int(missing_left))

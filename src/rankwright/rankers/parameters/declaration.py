@@ -24,7 +24,7 @@ from rankwright.base.errors import InputError
 from rankwright.base.wording import nearest
 from rankwright.rankers.parameters.checks import Check, Flag, Integer, OneOf, Real
 from rankwright.rankers.parameters.search_space import Choices, Range, Space
-from rankwright.training.training_set import MOST_BINS, BinnedFeatures
+from rankwright.training.training_set import MAX_BINS, BinnedFeatures
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -275,9 +275,9 @@ class BinningParameters(Parameters):
     """How finely features are binned."""
 
     max_bins: int = parameter(
-        Integer(2, MOST_BINS),
-        f"Maximum number of bins per feature, at most {MOST_BINS}; thresholds lie between bins.",
-        default=MOST_BINS,
+        Integer(2, MAX_BINS),
+        f"Maximum number of bins per feature, at most {MAX_BINS}; thresholds lie between bins.",
+        default=MAX_BINS,
     )
 
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from rankwright.reports.charts.chart import Chart
 
 REPEATS = 3
-MOST_NAMED = 5  # features in the summary and in the description of a chart
+MAX_NAMED = 5  # features in the summary and in the description of a chart
 
 
 def feature_importances(model: Scorer, sample: RankingData | None, metric: Metric, n_threads: int) -> Doubles:
@@ -61,8 +61,8 @@ class Importances(dict[str, float], Result):
         return bar_chart(self, label, description=self._described(label))
 
     def _described(self, label: str) -> str:
-        first = ", ".join(f"{name} {value:.3g}" for name, value in list(self.items())[:MOST_NAMED])
-        more = f", and {len(self) - MOST_NAMED} more" if len(self) > MOST_NAMED else ""
+        first = ", ".join(f"{name} {value:.3g}" for name, value in list(self.items())[:MAX_NAMED])
+        more = f", and {len(self) - MAX_NAMED} more" if len(self) > MAX_NAMED else ""
         return f"{capitalised(label)} of features: {first}{more}."
 
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 WEIGHT = "weight of "  # a field's name follows
 LEVELS = 3  # how often steps are halved
-MOST_MOVES = 4  # per level
+MAX_MOVES = 4  # per level
 
 Setting = dict[str, float]
 
@@ -78,7 +78,7 @@ def search_settings(axes: Mapping[str, Axis], value_of: Callable[[Setting], floa
 
     try_all(product(*(axis.grid for axis in axes.values())))
     for level in range(1, LEVELS + 1):
-        for _ in range(MOST_MOVES):
+        for _ in range(MAX_MOVES):
             best = max(values, key=values.__getitem__)
             try_all(_around(best, [*axes.values()], level))
             if max(values, key=values.__getitem__) == best:

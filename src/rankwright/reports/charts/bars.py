@@ -12,7 +12,7 @@ from rankwright.base.errors import InputError, require_type
 from rankwright.base.wording import interval, metric_value
 from rankwright.reports.charts.chart import HEIGHT, WIDTH, altair
 from rankwright.reports.charts.drawing import (
-    MOST_SERIES,
+    MAX_SERIES,
     Record,
     colour,
     drawable,
@@ -38,9 +38,9 @@ if TYPE_CHECKING:
     from rankwright.reports.charts.chart import Chart
 
 
-MOST_ROWS = 50
-MOST_GROUPS = 30
-MOST_BARS = 2000  # of differences; more would be narrower than a pixel
+MAX_ROWS = 50
+MAX_GROUPS = 30
+MAX_BARS = 2000  # of differences; more would be narrower than a pixel
 WIDE_ENOUGH = 4  # pixels of a bar with a gap beside it
 ROW = 22  # pixels
 
@@ -68,7 +68,7 @@ def bar_chart(values: Mapping[str, float], x_label: str, *, description: str, wi
         {"name": shown(name), "value": float(value)} for name, value in values.items() if drawable(value)
     ]
     require_some(known, len(values))
-    bars = known[:MOST_ROWS]
+    bars = known[:MAX_ROWS]
     alt = altair()
     base = layer("bars").encode(
         x=quantity(alt.X, "value", None, _bar_ends([bar["value"] for bar in bars]), labels=False, grid=False),
@@ -81,7 +81,7 @@ def bar_chart(values: Mapping[str, float], x_label: str, *, description: str, wi
         base.transform_filter("datum.value >= 0").mark_text(align="left", dx=5, style="note").encode(text=number),
         base.transform_filter("datum.value < 0").mark_text(align="right", dx=-5, style="note").encode(text=number),
     ]
-    notes = left_out_note(len(values) - len(known)), first_note(len(known), "bar", MOST_ROWS)
+    notes = left_out_note(len(values) - len(known)), first_note(len(known), "bar", MAX_ROWS)
     return finished(layers, {"bars": bars}, description, *notes, title=x_label, width=width, height=alt.Step(ROW))
 
 
@@ -128,7 +128,7 @@ def grouped_bar_chart(
     >>> chart.save("means.svg")
     """
     systems = list(dict.fromkeys(shown(system) for row in table.values() for system in row))
-    named, groups = systems[:MOST_SERIES], list(table)[:MOST_GROUPS]
+    named, groups = systems[:MAX_SERIES], list(table)[:MAX_GROUPS]
     given: list[Record] = [
         {"group": shown(group), "system": shown(system)} | _with_ends(value)
         for group in groups
@@ -152,8 +152,8 @@ def grouped_bar_chart(
     )
     notes = (
         left_out_note(len(given) - len(bars)),
-        first_note(len(table), "group", MOST_GROUPS),
-        first_note(len(systems), "system", MOST_SERIES),
+        first_note(len(table), "group", MAX_GROUPS),
+        first_note(len(systems), "system", MAX_SERIES),
     )
     layers, data = [drawn], {"bars": bars}
     if lines := [bar for bar in bars if "low" in bar]:
@@ -226,7 +226,7 @@ def difference_chart(
 def _difference_bars(
     values: Doubles, names: Sequence[object], order: NDArray[np.int64], sides: Sequence[str], width: int
 ) -> list[Record]:
-    kept = evenly(len(order), MOST_BARS)
+    kept = evenly(len(order), MAX_BARS)
     step = len(order) / len(kept)
     filled = step * (0.88 if len(kept) * WIDE_ENOUGH <= width else 1.0)
     return [
@@ -257,9 +257,9 @@ def _difference_layers(sides: Sequence[str], total: int) -> list[Any]:
     return [drawn, layer("zero").mark_rule(style="zero").encode(y="zero:Q")]
 
 
-MOST_NAMED = 10  # rows that a description spells out
-MOST_COLUMNS = 50
-MOST_TEXTS = 16  # columns that leave room for the numbers
+MAX_NAMED = 10  # rows that a description spells out
+MAX_COLUMNS = 50
+MAX_TEXTS = 16  # columns that leave room for the numbers
 
 
 def interval_chart(
@@ -295,7 +295,7 @@ def interval_chart(
         if drawable(value)
     ]
     require_some(known, len(rows))
-    kept = known[:MOST_ROWS]
+    kept = known[:MAX_ROWS]
     lines = [row for row in kept if drawable(row["low"], row["high"])]
     dots = [{"name": row["name"], "value": row["value"]} for row in kept]
     marks = [] if mark is None else [{"mark": float(mark)}]
@@ -315,7 +315,7 @@ def interval_chart(
     if marks:
         at = alt.X("mark:Q", scale=alt.Scale(domain=ends, nice=False, zero=False))
         drawn.insert(0, layer("marks").mark_rule(style="zero").encode(x=at))
-    notes = left_out_note(len(rows) - len(known)), first_note(len(known), "row", MOST_ROWS)
+    notes = left_out_note(len(rows) - len(known)), first_note(len(known), "row", MAX_ROWS)
     datasets = {"intervals": lines, "values": dots} | ({"marks": marks} if marks else {})
     return finished(drawn, datasets, description, *notes, width=width, height=alt.Step(ROW + 4))
 
@@ -324,9 +324,9 @@ def described(rows: Sequence[tuple[str, float, float, float]]) -> str:
     """Return the rows of an interval chart in words, for its description; of many, the first ones."""
     named = [
         f"{name} {metric_value(value)}" + (f" ({interval(low, high)})" if drawable(low, high) else "")
-        for name, value, low, high in rows[:MOST_NAMED]
+        for name, value, low, high in rows[:MAX_NAMED]
     ]
-    more = f", and {len(rows) - MOST_NAMED:,} more" if len(rows) > MOST_NAMED else ""
+    more = f", and {len(rows) - MAX_NAMED:,} more" if len(rows) > MAX_NAMED else ""
     return ", ".join(named) + more
 
 
@@ -360,7 +360,7 @@ def tile_chart(
     >>> chart.save("errors.svg")
     """
     columns = list(dict.fromkeys(shown(column) for row in table.values() for column in row))
-    names, kept = list(table)[:MOST_ROWS], columns[:MOST_COLUMNS]
+    names, kept = list(table)[:MAX_ROWS], columns[:MAX_COLUMNS]
     given: list[Record] = [
         {"name": shown(name), "column": shown(column), "value": float(value)}
         for name in names
@@ -372,8 +372,8 @@ def tile_chart(
     layers = _tile_layers([tile["value"] for tile in tiles], kept, list(map(shown, names)), percent, width)
     notes = (
         left_out_note(len(given) - len(tiles)),
-        first_note(len(table), "row", MOST_ROWS),
-        first_note(len(columns), "column", MOST_COLUMNS),
+        first_note(len(table), "row", MAX_ROWS),
+        first_note(len(columns), "column", MAX_COLUMNS),
     )
     size = {"width": width, "height": altair().Step(ROW + 4)}
     return finished(layers, {"tiles": tiles}, description, *notes, title=label, **size)
@@ -398,6 +398,6 @@ def _tile_layers(
     grounds = base.mark_rect(cornerRadius=2, width={"band": 0.97}, height={"band": 0.92}).encode(
         color=alt.Color("value:Q", scale=scale, legend=None)
     )
-    if len(columns) > MOST_TEXTS:
+    if len(columns) > MAX_TEXTS:
         return [grounds]
     return [grounds, base.mark_text().encode(text=alt.Text("value:Q", format=form))]

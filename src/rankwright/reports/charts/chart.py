@@ -29,7 +29,7 @@ WIDTH, HEIGHT = 640, 280
 FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, 'Liberation Sans', sans-serif"
 FONT_SIZE = 12
 PADDING = 8  # around a chart
-MOST_WIDER = 36  # pixels, one per letter: how much wider a name may be in another font
+MAX_WIDER = 36  # pixels, one per letter: how much wider a name may be in another font
 DASHES = [5, 4]
 
 
@@ -259,7 +259,7 @@ class Chart:
         encodings = [layer.get("encoding", {}) for layer in self.spec["layer"]]
         rows = [str(name) for encoding in encodings for name in encoding.get("y", {}).get("sort") or ()]
         series = [name for each in encodings for name in each.get("color", {}).get("scale", {}).get("domain", ())]
-        left, right = (min(MOST_WIDER, max(map(len, names), default=0)) for names in (rows, map(str, series)))
+        left, right = (min(MAX_WIDER, max(map(len, names), default=0)) for names in (rows, map(str, series)))
         return {"top": PADDING, "bottom": PADDING, "left": PADDING + left, "right": PADDING + right}
 
     def _repr_mimebundle_(self, **_: Any) -> dict[str, Any]:

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
 Record = dict[str, Any]
 
-MOST_SERIES = 8  # with a colour and a name of their own
+MAX_SERIES = 8  # with a colour and a name of their own
 TICKS = 8
-MOST_LOG_TICKS = 10
+MAX_LOG_TICKS = 10
 ROOM = 0.04  # of the range of values, beyond its ends
 # What every object of JavaScript has: Vega takes such a name or title for that.
 INHERITED = (
@@ -112,9 +112,9 @@ def log_ticks(domain: Sequence[float]) -> dict[str, Any]:
     A wide range has ticks at powers of ten only, or at some of them.
     """
     steps = round_numbers(*domain)
-    if len(steps) > MOST_LOG_TICKS:
+    if len(steps) > MAX_LOG_TICKS:
         powers = [step for step in steps if math.log10(step).is_integer()]
-        steps = powers[:: -(-len(powers) // MOST_LOG_TICKS)]
+        steps = powers[:: -(-len(powers) // MAX_LOG_TICKS)]
     return {"values": steps, "format": ",~r", "labelOverlap": False} if len(steps) > 1 else {}
 
 

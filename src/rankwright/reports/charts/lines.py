@@ -11,7 +11,7 @@ from rankwright.base.errors import InputError
 from rankwright.base.wording import counted
 from rankwright.reports.charts.chart import DASHES, FONT_SIZE, HEIGHT, HOVER, WIDTH, altair
 from rankwright.reports.charts.drawing import (
-    MOST_SERIES,
+    MAX_SERIES,
     Record,
     colour,
     drawable,
@@ -30,11 +30,11 @@ if TYPE_CHECKING:
 
     from rankwright.reports.charts.chart import Chart
 
-MOST_POINTS = 12_000  # of all curves
-MOST_OF_CURVE = 3000
-MOST_HOVERED = 2000  # points that answer the pointer
+MAX_POINTS = 12_000  # of all curves
+MAX_OF_CURVE = 3000
+MAX_HOVERED = 2000  # points that answer the pointer
 HOVERED_SIZE = 120  # square pixels
-MOST_DOTS = 12  # a curve of so few points shows them
+MAX_DOTS = 12  # a curve of so few points shows them
 NAME_WIDTH = 200
 NAME_HEIGHT = FONT_SIZE + 3
 NONE: Mapping[str, Any] = MappingProxyType({})
@@ -85,7 +85,7 @@ def line_chart(
     >>> chart.save("curves.svg")
     """
     _require_curves(curves, *marked, *dashed, *faint, *bands)
-    named = [shown(name) for name in curves if name not in faint][:MOST_SERIES]
+    named = [shown(name) for name in curves if name not in faint][:MAX_SERIES]
     looks = {name: "dashed" if name in dashed else "solid" for name in curves if shown(name) in named}
     records, left_out = _records(curves, looks, log=x_log)
     require_some(records, left_out)
@@ -117,7 +117,7 @@ def _records(
     """Return the points that can be drawn, and how many cannot."""
     records: list[Record] = []
     left_out = 0
-    most = min(MOST_OF_CURVE, MOST_POINTS // max(1, len(curves)))
+    most = min(MAX_OF_CURVE, MAX_POINTS // max(1, len(curves)))
     for name, points in curves.items():
         look, segment = looks.get(name, "faint"), 0
         kept: list[Record] = []
@@ -159,7 +159,7 @@ def _dots(records: list[Record]) -> list[Record]:
     return [
         record
         for record in records
-        if (record["look"] == "solid" and of_curve[record["series"]] <= MOST_DOTS)
+        if (record["look"] == "solid" and of_curve[record["series"]] <= MAX_DOTS)
         or (record["look"] != "faint" and of_segment[record["series"], record["segment"]] == 1)
     ]
 
@@ -221,7 +221,7 @@ def _layers(
         [layer("marked").mark_point(style="marked").encode(x=x, y=y, color=tint)] if datasets["marked"] else []
     )
     drawn.append(names.encode(x=alt.XValue("width"), y="y:Q", text="series:N", color=tint))
-    return [*drawn, _hover(x, y, x_label, tint)] if len(datasets["curves"]) <= MOST_HOVERED else drawn
+    return [*drawn, _hover(x, y, x_label, tint)] if len(datasets["curves"]) <= MAX_HOVERED else drawn
 
 
 def _hover(x: Any, y: Any, x_label: str, tint: Any) -> Any:

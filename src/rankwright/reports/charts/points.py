@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rankwright.reports.charts.chart import FONT_SIZE, HEIGHT, WIDTH, altair
 from rankwright.reports.charts.drawing import (
-    MOST_SERIES,
+    MAX_SERIES,
     Record,
     colour,
     drawable,
@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 
     from rankwright.reports.charts.chart import Chart
 
-MOST_POINTS = 2000
-MOST_NAMES = 60
+MAX_POINTS = 2000
+MAX_NAMES = 60
 NAME_WIDTH = 160
 LETTER = 0.55 * FONT_SIZE  # mean width
 NONE: Mapping[str, Any] = MappingProxyType({})
@@ -107,13 +107,13 @@ def scatter_chart(
         if drawable(x, y, log=x_log)
     ]
     series = list(dict.fromkeys(record["series"] for record in [*paths, *known]))
-    named = [record for record in known if record["series"] in series[:MOST_SERIES]]
-    kept = [named[number] for number in evenly(len(named), MOST_POINTS)]
-    drawing = _Scatter(kept, paths, series[:MOST_SERIES], x_log, (width, height))
+    named = [record for record in known if record["series"] in series[:MAX_SERIES]]
+    kept = [named[number] for number in evenly(len(named), MAX_POINTS)]
+    drawing = _Scatter(kept, paths, series[:MAX_SERIES], x_log, (width, height))
     datasets = {"points": kept, "lines": paths, "names": drawing.names()}
     notes = (
         left_out_note(len(points) - len(known), log=x_log),
-        first_note(len(series), "series", MOST_SERIES),
+        first_note(len(series), "series", MAX_SERIES),
         sample_note(len(kept), len(named), "point"),
     )
     return finished(
@@ -173,7 +173,7 @@ class _Scatter:
         """Return the names that can be drawn beside their points without covering another point or name."""
         taken = [(x - 5, y - 5, x + 5, y + 5) for x, y in map(self._pixel, self.points)]
         placed = []
-        for point in [point for point in self.points if point["text"]][:MOST_NAMES]:
+        for point in [point for point in self.points if point["text"]][:MAX_NAMES]:
             for side, align, right, down in SIDES:
                 box = self._box(point, align, right, down)
                 if not any(_overlap(box, other) for other in taken):

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from rankwright.data.categories import Category
     from rankwright.serve.models.loaded_models import ServedModel
 
-MOST_FEATURES = 1_000  # of a model; of more, Prometheus would have too many time series
+MAX_FEATURES = 1_000  # of a model; of more, Prometheus would have too many time series
 DELAY = 1.0  # seconds until counts are added to Prometheus
 PAUSE = 60.0  # seconds between two lines of the log about one column
 MISSING, OUTSIDE, UNSEEN = "missing", "outside", "unseen"
@@ -40,7 +40,7 @@ class FeatureMonitor:
     def show_training(model: ServedModel) -> None:
         """Show how often each feature was missing in training."""
         ranges = model.scorer.ranges
-        if ranges is None or len(ranges) > MOST_FEATURES:
+        if ranges is None or len(ranges) > MAX_FEATURES:
             return
         source, missing = model.source, dict(zip(model.names, ranges.missing.tolist(), strict=True))
         columns = {name: name for name, is_number in zip(model.names, model.limits[2], strict=True) if is_number}
@@ -69,7 +69,7 @@ class FeatureMonitor:
 def unusual_values(model: ServedModel, X: Floats) -> tuple[Integers, Integers]:
     """Return which features have missing numbers or ones out of range, and how many of both kinds."""
     low, high, is_number = model.limits
-    if len(low) > MOST_FEATURES:
+    if len(low) > MAX_FEATURES:
         return np.zeros(0, np.int64), np.zeros((2, 0), np.int64)
     is_usual = (np.minimum.reduce(X) >= low) & (np.maximum.reduce(X) <= high)  # neither is true of NaN
     columns = np.flatnonzero(~is_usual & is_number)

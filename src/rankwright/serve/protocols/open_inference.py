@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 FEATURES, SCORES, RANKS = "features", "scores", "ranks"
 PLATFORM = "rankwright"
 JSON_SIZE = b"inference-header-content-length"
-MOST_DIGITS = 18  # of a number of bytes
+MAX_DIGITS = 18  # of a number of bytes
 Datatype: TypeAlias = Literal[
     "FP16", "FP32", "FP64", "INT8", "INT16", "INT32", "INT64", "UINT8", "UINT16", "UINT32", "UINT64"
 ]
@@ -191,7 +191,7 @@ async def _read(service: Service, exchange: Exchange, model: ServedModel) -> tup
     require_type(exchange, JSON, "application/octet-stream")
     body = await exchange.body()
     size = exchange.headers.get(JSON_SIZE, str(len(body)).encode())
-    if not size.isdigit() or len(size) > MOST_DIGITS or int(size) > len(body):
+    if not size.isdigit() or len(size) > MAX_DIGITS or int(size) > len(body):
         raise InputError("Inference-Header-Content-Length must be the number of bytes of the JSON in the body.")
     service.require_few_lists(body[: int(size)])
     request = _infer_request(body[: int(size)])

@@ -46,7 +46,7 @@ _score_request = Decoder(ScoreRequest)
 _explain_request = Decoder(ExplainRequest)
 _click_request = Decoder(ClickRequest)
 TIE = "tie"
-MOST_IMPORTANT = 10  # features in an explanation
+MAX_SHOWN_FEATURES = 10  # features in an explanation
 LARGEST_EXACT = 1_000  # wins; for more, the normal approximation has the same three digits
 
 
@@ -185,7 +185,7 @@ def _shadowing(
 def _explained(asked: Asked[ExplainRequest]) -> Response:
     request, model, _, X = asked
     parts = model.contributions(X)
-    top = _count(request.top) or MOST_IMPORTANT
+    top = _count(request.top) or MAX_SHOWN_FEATURES
     explanations = [
         _explanation(row, X[row].tolist(), parts[row], model, top, request.ids) for row in range(len(X))
     ]

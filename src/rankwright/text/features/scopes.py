@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from rankwright.text.index.segments import Segment, Vocabulary
 
-MOST_WORDS = 100_000  # whose statistics are kept
+MAX_WORDS = 100_000  # whose statistics are kept
 
 
 class Word(NamedTuple):
@@ -60,7 +60,7 @@ class Scopes:
         """Return the statistics of words."""
         known = self._words  # another thread may replace them
         new = [word for word in dict.fromkeys(words) if word not in known]
-        if len(known) + len(new) > MOST_WORDS:
+        if len(known) + len(new) > MAX_WORDS:
             known = self._words = {}
             new = list(dict.fromkeys(words))
         if new:

@@ -40,7 +40,7 @@ END = struct.Struct("<QQI")
 ALIGNMENT = 64
 BLOCK = 1 << 14
 DTYPES = ("uint8", "uint32", "uint64", "float32")
-MOST_DIMENSIONS = 2
+MAX_DIMENSIONS = 2
 
 
 class _Entry(NamedTuple):
@@ -214,7 +214,7 @@ class ArrayFile:
 
     def _entry_from(self, name: str, described: Any) -> _Entry:
         match described:
-            case [str(dtype), [*shape], int(offset)] if dtype in DTYPES and 1 <= len(shape) <= MOST_DIMENSIONS:
+            case [str(dtype), [*shape], int(offset)] if dtype in DTYPES and 1 <= len(shape) <= MAX_DIMENSIONS:
                 is_shape = all(type(side) is int and side >= 0 for side in shape)
                 is_aligned = offset >= 0 and offset % ALIGNMENT == 0
                 if is_shape and is_aligned and offset + _size_of(dtype, shape) <= len(self._content):

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 BATCH_DOCUMENTS = 4096
 BATCH_CHARACTERS = 1 << 23
-MOST_WORDS = 1 << 31  # in a segment, whose positions have 32 bits
+MAX_WORDS = 1 << 31  # in a segment, whose positions have 32 bits
 BYTES_PER_WORD = 16  # of memory: a word before it is inverted, its position, and its share of a posting
 
 
@@ -38,7 +38,7 @@ class Building:
         self._folder = folder
         self._analyser = analyser
         self._fields = fields
-        self._most_words = min(max(memory // BYTES_PER_WORD, 1), MOST_WORDS)
+        self._most_words = min(max(memory // BYTES_PER_WORD, 1), MAX_WORDS)
         self._store = store
         self._n_threads = n_threads
 

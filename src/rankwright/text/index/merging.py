@@ -25,11 +25,11 @@ if TYPE_CHECKING:
     from rankwright.text.index.manifest import Manifest
     from rankwright.text.index.segments import TextColumn
 
-MOST_AT_ONCE = 16  # segments
+MAX_AT_ONCE = 16  # segments
 NONE = 0xFFFFFFFF  # the new number of a removed document
 POSITIONS_AT_ONCE = 1 << 20
 BYTES_AT_ONCE = 1 << 24
-MOST_DOCUMENTS = NONE - 1
+MAX_DOCUMENTS = NONE - 1
 
 
 def merge_neighbours(folder: Path, manifest: Manifest, segments: Sequence[Segment], n_threads: int) -> Manifest:
@@ -53,7 +53,7 @@ def merge_neighbours(folder: Path, manifest: Manifest, segments: Sequence[Segmen
 def _fit_into_one(segments: Sequence[Segment]) -> bool:
     """Return whether segments fit into one, whose numbers have 32 bits."""
     totals = np.sum([segment.entry.lengths for segment in segments], axis=0)
-    return sum(segment.entry.n_documents for segment in segments) < MOST_DOCUMENTS and bool(np.all(totals < NONE))
+    return sum(segment.entry.n_documents for segment in segments) < MAX_DOCUMENTS and bool(np.all(totals < NONE))
 
 
 def _merge_in_stages(
@@ -67,8 +67,8 @@ def _merge_in_stages(
     kept = named_files(folder)
     while len(segments) > 1 or len(segments[0].removed):
         stage: list[Segment] = []
-        for first in range(0, len(segments), MOST_AT_ONCE):
-            part = segments[first : first + MOST_AT_ONCE]
+        for first in range(0, len(segments), MAX_AT_ONCE):
+            part = segments[first : first + MAX_AT_ONCE]
             if len(part) == 1 and not len(part[0].removed):
                 stage.append(part[0])
                 continue

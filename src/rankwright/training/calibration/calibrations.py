@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from rankwright.models.scorer import Scorer
 
 GRID_STEPS = np.array([LOG_SLOPES[1] - LOG_SLOPES[0], MIDDLES[1] - MIDDLES[0]])
-MOST_STARTS = 4
+MAX_STARTS = 4
 UNLIKELY = -30.0  # the log-odds of a class that no calibration document has
 
 
@@ -110,11 +110,11 @@ class Sigmoid:
 
 
 def _local_minima(losses: Doubles) -> NDArray[np.int64]:
-    """Return the grid points that have no lower neighbour, lowest first, at most `MOST_STARTS`."""
+    """Return the grid points that have no lower neighbour, lowest first, at most `MAX_STARTS`."""
     table = np.pad(losses.reshape(len(LOG_SLOPES), len(MIDDLES)), 1, constant_values=np.inf)
     neighbours = [np.roll(table, shift, axis=(0, 1)) for shift in product((-1, 0, 1), repeat=2)]
     lowest = np.flatnonzero((table <= np.min(neighbours, axis=0))[1:-1, 1:-1])
-    return lowest[np.argsort(losses[lowest], kind="stable")[:MOST_STARTS]]
+    return lowest[np.argsort(losses[lowest], kind="stable")[:MAX_STARTS]]
 
 
 def class_probabilities(*, power: float = 2.0, sigma: float = 0.01) -> dict[str, Sigmoid]:

@@ -16,7 +16,7 @@ from rankwright.training.learners.pair_signal import LabelPairs, equal_strength
 from rankwright.training.learners.signal import Gradients, QueryWeights, Weak
 from rankwright.training.learners.stump import VoteLearner
 from rankwright.training.learners.tree import TreeLearner, TreeLimits, TreeSampling
-from rankwright.training.training_set import MOST_BINS
+from rankwright.training.training_set import MAX_BINS
 
 if TYPE_CHECKING:
     from rankwright.base.arrays import Doubles
@@ -178,7 +178,7 @@ class DrawnVotes(DrawnQueries):
         super().__init__(train, random)
         self.n_threads = n_threads
         self._alike = 1.0 / train.labels.pair_divisors[train.labels.groups.query_of_row]
-        self._learner = VoteLearner(train.binned(MOST_BINS, n_threads), directions=directions, n_threads=n_threads)
+        self._learner = VoteLearner(train.binned(MAX_BINS, n_threads), directions=directions, n_threads=n_threads)
 
     def _fit_to(self, times: Doubles) -> Weak:
         pairs = LabelPairs.of(
@@ -196,7 +196,7 @@ class DrawnTrees(DrawnQueries):
         query = groups.query_of_row
         self._targets = y - (np.bincount(query, y) / groups.sizes)[query]
         self._learner = TreeLearner(
-            train.binned(MOST_BINS, n_threads),
+            train.binned(MAX_BINS, n_threads),
             groups,
             limits=TreeLimits(max_leaves, MIN_DOCUMENTS, min_hessian=1.0, l2=1.0),
             sampling=TreeSampling(1.0, "documents", 1.0),
