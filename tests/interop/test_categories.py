@@ -93,6 +93,31 @@ def test_a_model_of_xgboost_gives_the_same_scores(max_cat_to_onehot, missing):
     np.testing.assert_allclose(scorer.predict(rows), margins, rtol=1e-6, atol=1e-5)
 
 
+# As XGBoost 2.1.1 wrote it: a set's threshold is NaN, the base score a number as text.
+OF_XGBOOST_2 = """{"learner":{"attributes":{},"feature_names":[],"feature_types":["c","q"],
+"gradient_booster":{"model":{"gbtree_model_param":{"num_parallel_tree":"1","num_trees":"1"},
+"iteration_indptr":[0,1],"tree_info":[0],"trees":[{"base_weights":[5E-1,2E0,-0E0,1.5E0,2.5E0,2.5E-1,-5E-1],
+"categories":[0,1,2,2],"categories_nodes":[0,2],"categories_segments":[0,3],"categories_sizes":[3,1],
+"default_left":[1,0,1,0,0,0,0],"id":0,"left_children":[1,3,5,-1,-1,-1,-1],
+"loss_changes":[6E0,5E-1,7.5E-1,0E0,0E0,0E0,0E0],"parents":[2147483647,0,0,1,1,2,2],
+"right_children":[2,4,6,-1,-1,-1,-1],"split_conditions":[NaN,2E0,NaN,1.5E0,2.5E0,2.5E-1,-5E-1],
+"split_indices":[0,1,0,0,0,0,0],"split_type":[1,0,1,0,0,0,0],"sum_hessian":[8E0,2E0,6E0,1E0,1E0,4E0,2E0],
+"tree_param":{"num_deleted":"0","num_feature":"2","num_nodes":"7","size_leaf_vector":"1"}}]},"name":"gbtree"},
+"learner_model_param":{"base_score":"5E-1","boost_from_average":"0","num_class":"0","num_feature":"2",
+"num_target":"1"},"objective":{"name":"reg:squarederror","reg_loss_param":{"scale_pos_weight":"1"}}},
+"version":[2,1,1]}"""
+
+
+def test_a_file_of_xgboost_2_with_sets():
+    scorer = scorer_from_xgboost(OF_XGBOOST_2)
+    rows = [[0, 1], [1, 2], [2, 3], [2, np.nan], [3, 1], [3, 5]]
+    np.testing.assert_array_equal(scorer.predict(np.array(rows, dtype=np.float32)), [0.75, 0.75, 0, 0, 2, 3])
+    for numbers in ("[NaN,NaN,NaN,1.5E0,", "[NaN,2E0,NaN,NaN,"):  # a number's threshold, a leaf's value
+        broken = OF_XGBOOST_2.replace("[NaN,2E0,NaN,1.5E0,", numbers)
+        with pytest.raises(InputError, match="split_conditions must be numbers, not NaN"):
+            scorer_from_xgboost(broken)
+
+
 @given(small_trees(), st.lists(SETS | st.none(), min_size=5, max_size=5), st.integers(0, 3))
 @examples(100)
 def test_every_set_decides_as_in_lightgbm(tree, sets, seed):

@@ -42,36 +42,41 @@ def model_of(*trees, base_score="[5E-1]", objective="rank:ndcg", weights=None, n
 
 
 def _tree_of(number, features, thresholds, left, right, default_left, sets=None):
-    """Return a tree whose splits come first, then its leaves."""
-    n_splits, n_nodes = len(features), 2 * len(features) + 1
-    children = {side: [child if child >= 0 else n_splits - 1 - child for child in own] for side, own in
-                (("left", left), ("right", right))}  # fmt: skip
-    parents = [2**31 - 1] * n_nodes
-    for own in children.values():
-        for parent, child in enumerate(own):
-            parents[child] = parent
-    rest, sets = [0] * (n_splits + 1), dict(sorted((sets or {}).items()))
+    """Return a tree whose siblings follow each other: before version 3.1, XGBoost takes right as left + 1."""
+    order, first_child = [0 if features else -1], []  # the split or leaf (negative) of each node
+    for own in order:
+        first_child.append(len(order) if own >= 0 else -1)
+        order += [left[own], right[own]] if own >= 0 else []
+    parents = [2**31 - 1] * len(order)
+    for parent, child in enumerate(first_child):
+        if child >= 0:
+            parents[child] = parents[child + 1] = parent
+
+    def per_node(of_splits):
+        return [of_splits[own] if own >= 0 else 0 for own in order]
+
+    sets = {node: (sets or {})[own] for node, own in enumerate(order) if own in (sets or {})}
     sizes = [len(own) for own in sets.values()]
     return {
-        "base_weights": [0.0] * n_nodes,
+        "base_weights": [0.0] * len(order),
         "categories": [one for own in sets.values() for one in own],
         "categories_nodes": list(sets),
         "categories_segments": np.cumsum([0, *sizes])[:-1].tolist(),
         "categories_sizes": sizes,
-        "default_left": [*default_left, *rest],
+        "default_left": per_node(default_left),
         "id": number,
-        "left_children": [*children["left"], *[-1] * len(rest)],
-        "loss_changes": [1.0] * n_nodes,
+        "left_children": first_child,
+        "loss_changes": [1.0] * len(order),
         "parents": parents,
-        "right_children": [*children["right"], *[-1] * len(rest)],
-        "split_conditions": [*thresholds, *(number + 0.1 * 3**leaf for leaf in range(len(rest)))],
-        "split_indices": [*features, *rest],
-        "split_type": [*(int(split in sets) for split in range(n_splits)), *rest],
-        "sum_hessian": [1.0] * n_nodes,
+        "right_children": [child + 1 if child >= 0 else -1 for child in first_child],
+        "split_conditions": [thresholds[own] if own >= 0 else number + 0.1 * 3 ** (-1 - own) for own in order],
+        "split_indices": per_node(features),
+        "split_type": [int(node in sets) for node in range(len(order))],
+        "sum_hessian": [1.0] * len(order),
         "tree_param": {
             "num_deleted": "0",
             "num_feature": str(N_FEATURES),
-            "num_nodes": str(n_nodes),
+            "num_nodes": str(len(order)),
             "size_leaf_vector": "1",
         },
     }

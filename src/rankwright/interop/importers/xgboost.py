@@ -2,8 +2,8 @@
 
 A split sends a document left if its value is below the threshold, both 32-bit floats; a missing value goes to the
 default side. A split's threshold and a leaf's value are both in `split_conditions`. Siblings may stand anywhere.
-A categorical split has a set instead of a threshold: its categories go right, and all other values left. A value
-that is not negative is cut off at its decimal point.
+A categorical split has a set instead of a threshold (NaN up to version 3.0.0): its categories go right, and all
+other values left. A value that is not negative is cut off at its decimal point.
 """
 
 from __future__ import annotations
@@ -144,14 +144,15 @@ def _tree(tree: Mapping[str, Any]) -> tuple[ForeignTree, dict[int, Intervals]]:
         integers(name, list_in(tree, name))
         for name in ("left_children", "right_children", "split_indices", "default_left")
     )
-    condition, gain, cover = (
-        numbers(name, list_in(tree, name)) for name in ("split_conditions", "loss_changes", "sum_hessian")
-    )
-    if len({len(array) for array in (left, right, feature, default_left, condition, gain, cover)}) > 1:
+    gain, cover = (numbers(name, list_in(tree, name)) for name in ("loss_changes", "sum_hessian"))
+    conditions = list_in(tree, "split_conditions")
+    if len({len(array) for array in (left, right, feature, default_left, conditions, gain, cover)}) > 1:
         raise InputError("the arrays of a tree have different lengths.")
     splits, leaves = _nodes(left, right)
     if ((default_left[splits] != 0) & (default_left[splits] != 1)).any():
         raise InputError("default_left holds numbers that are neither 0 nor 1.")
+    sets = _sets(tree, splits)
+    condition = numbers("split_conditions", [0.0 if node in sets else own for node, own in enumerate(conditions)])
     number = np.zeros(len(left), dtype=np.int64)
     number[splits], number[leaves] = np.arange(len(splits)), -1 - np.arange(len(leaves))
     as_written = ForeignTree(
@@ -164,7 +165,7 @@ def _tree(tree: Mapping[str, Any]) -> tuple[ForeignTree, dict[int, Intervals]]:
         leaf_value=nearest_float32(condition[leaves]).astype(np.float64),
         cover=cover[leaves],
     )
-    return as_written, {int(number[node]): own for node, own in _sets(tree, splits).items()}
+    return as_written, {int(number[node]): own for node, own in sets.items()}
 
 
 def _sets(tree: Mapping[str, Any], splits: Integers) -> dict[int, Intervals]:
