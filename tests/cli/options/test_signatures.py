@@ -94,6 +94,17 @@ def test_messages_spell_parameters_as_options():
         command(**given)
 
 
+def test_nan_is_in_no_range():
+    """Typer below 0.29 would take it."""
+    from rankwright.base.errors import InputError
+
+    def verb(*, max_age: float = option("Age.", "SECONDS", min=0, max=9, default=1.0)):
+        pytest.fail("reached")
+
+    with pytest.raises(InputError, match=r"^--max-age must be a number, not nan\.$"):
+        as_command(verb)(max_age=float("nan"))
+
+
 def test_every_face_is_used():
     """What is said of a parameter that no verb has would mislead."""
     names = {

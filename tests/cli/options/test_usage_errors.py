@@ -7,9 +7,11 @@ import os
 
 import numpy as np
 import pytest
+import typer
 
 import rankwright
 from rankwright.base.errors import InputError
+from rankwright.cli.options.usage_errors import sentence_of
 from rankwright.data.readers.letor import ADD_QUERIES
 from rankwright.models.model_file import FORMAT_VERSION, sealed
 
@@ -418,6 +420,11 @@ def test_only_scores_and_rankings_go_to_standard_output(refuse, words):
 )
 def test_words_that_make_no_command(refuse, words, sentence):
     assert refuse(*words.split()).startswith(sentence)
+
+
+def test_a_range_as_typer_below_0_29_says_it():
+    mistake = typer.BadParameter("inf is not in the range 0.1<=x<=86400.", param_hint="'--timeout'")
+    assert sentence_of(mistake) == "--timeout must be from 0.1 to 86400, not inf."
 
 
 @pytest.mark.parametrize(

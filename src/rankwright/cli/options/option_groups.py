@@ -10,6 +10,7 @@ import functools
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields, is_dataclass
+from math import isnan
 from typing import Annotated, Any, Protocol, TypeVar, dataclass_transform, get_type_hints, runtime_checkable
 
 import typer
@@ -138,7 +139,7 @@ def as_command(verb: Callable[..., None]) -> Callable[..., None]:
 
     @functools.wraps(verb)
     def run(**given: Any) -> None:
-        _refuse_large(given)
+        _refuse_numbers(given)
         try:
             verb(**{name: groups[name].value(given) if name in groups else given[name] for name in own})
         except InputError as error:
@@ -159,9 +160,11 @@ def _show_all(context: typer.Context, wanted: bool) -> None:
 HELP_ALL = option("Show all options.", default=False, is_eager=True, callback=_show_all)
 
 
-def _refuse_large(given: dict[str, Any]) -> None:
-    """Refuse integers that arrays and the core cannot hold."""
+def _refuse_numbers(given: dict[str, Any]) -> None:
+    """Refuse NaN, which typer below 0.29 takes in any range, and integers that arrays and the core cannot hold."""
     for name, value in given.items():
+        if isinstance(value, float) and isnan(value):
+            raise InputError(f"{option_name(name)} must be a number, not {value}.")
         if isinstance(value, int) and not -LARGEST <= value <= LARGEST:
             raise InputError(f"{option_name(name)} must be at most {LARGEST}, not {shortened(str(value))}.")
 

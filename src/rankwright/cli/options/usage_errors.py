@@ -12,6 +12,10 @@ CommandMistake: type[Any] = typer.BadParameter.__mro__[2]
 
 # What typer says, whose versions differ in words, and what we say.
 WORDINGS = (
+    (
+        r"Invalid value for (\S+): (\S+) is not in the range (\S+)<=x<=(\S+)\.",
+        r"\1 must be from \3 to \4, not \2.",
+    ),
     (r"Invalid value for (\S+): (\S+) is not in the range x>=(\S+)\.", r"\1 must be at least \3, not \2."),
     (r"Invalid value for (\S+): Input should be greater than or equal to (\S+)", r"\1 must be at least \2."),
     (r"Invalid value for (\S+): (\S+) is not in the range x<=(\S+)\.", r"\1 must be at most \3, not \2."),
