@@ -21,7 +21,7 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResp
 from rankwright.base.errors import InputError
 from rankwright.serve.http import prometheus
 from rankwright.serve.http.application import UNKNOWN, Application
-from rankwright.serve.http.exchange import JSON, Response
+from rankwright.serve.http.exchange import CLOSE, JSON, Response
 from rankwright.serve.http.logs import ServerLog, log
 from rankwright.serve.models.file_watcher import Watcher
 from rankwright.serve.protocols.messages import Error
@@ -118,7 +118,9 @@ class Connection(HttpToolsProtocol):
         self._is_refused = True
         complete = [cycle for cycle in self._unanswered if not cycle.more_body]
         if complete:
-            complete[-1].keep_alive = False
+            last = complete[-1]
+            last.keep_alive = False
+            last.scope["headers"] = [*last.scope["headers"], CLOSE]  # uvicorn below 0.53 needs it
             return
         name = secrets.token_hex(8)
         body = Response.json(Error(sentence, name)).body
