@@ -5,9 +5,9 @@ BIN    := $(VENV)/bin
 NATIVE := CMakeLists.txt $(shell find native -type f 2>/dev/null)
 JOBS   ?= auto
 # Python compiles what it imports; to compile all of scipy and scikit-learn would take longer than the demo.
-PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
+PIP     = $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
 # Each process would compile modules and tests anew where the environment forbids writing compiled files.
-PYTEST := PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest --numprocesses=$(JOBS) --dist=worksteal
+PYTEST  = PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest --numprocesses=$(JOBS) --dist=worksteal
 FUZZ   ?= --seconds 120
 SOAK   ?= --minutes 20
 TESTS  ?= tests
@@ -30,13 +30,15 @@ long: $(VENV)/.dev $(VENV)/.built
 	$(PYTEST) -m long tests
 
 # The quick tests with the lowest versions that pyproject.toml declares; what those warn of is their own affair.
+# A new environment each time: uv keeps any version that satisfies a bound, and its build of an older source.
+lowest: BIN := $(VENV)-lowest/bin
 lowest:
-	$(PYTHON) -m venv $(VENV)-lowest
-	$(VENV)-lowest/bin/python -m pip install --quiet --disable-pip-version-check uv
-	$(VENV)-lowest/bin/uv pip install --quiet --python $(VENV)-lowest/bin/python --resolution lowest-direct \
+	$(PYTHON) -m venv --clear $(VENV)-lowest
+	$(PIP) uv
+	$(BIN)/uv pip install --quiet --python $(BIN)/python --resolution lowest-direct --refresh-package rankwright \
 		--only-binary :all: --no-binary rankwright --group test .
-	$(VENV)-lowest/bin/python -m pytest --numprocesses=$(JOBS) -m "not slow and not long" -W default \
-		--hypothesis-profile=quick $(addprefix tests/,cli data interop models reports serve text tuning)
+	$(PYTEST) -m "not slow and not long" -W default --hypothesis-profile=quick \
+		$(addprefix tests/,cli data interop models reports serve text tuning)
 
 # Pages in a browser: chromium and playwright are installed first, if they can be.
 browser: $(VENV)/.dev $(VENV)/.built
