@@ -38,7 +38,8 @@ lowest:
 	$(BIN)/uv pip install --quiet --python $(BIN)/python --resolution lowest-direct --refresh-package rankwright \
 		--only-binary :all: --no-binary rankwright --group test .
 	$(PYTEST) -m "not slow and not long" -W default --hypothesis-profile=quick \
-		$(addprefix tests/,cli data interop models reports serve text tuning)
+		$(addprefix tests/,analyses auto base cards cli crossval data ensembling evaluation interop metrics models rankers \
+		reports serve statistics text training tuning)
 
 # Pages in a browser: chromium and playwright are installed first, if they can be.
 browser: $(VENV)/.dev $(VENV)/.built

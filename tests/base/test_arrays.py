@@ -75,7 +75,10 @@ def test_masked_values_are_missing(kind, dtype):
         (np.ma.array([[2j]]), "Features must be real numbers, not complex128."),
         (np.array([[1]], dtype="m8[s]"), r"Features must be real numbers, not timedelta64\[s\]."),
         ([[0, 1], [0, 10**400]], "Feature 1 of row 1 is infinite or too large for a 32-bit float."),
-        (pd.DataFrame({"a": [0, -(10**400)]}), "Feature 0 of row 1 is infinite or too large for a 32-bit float."),
+        (
+            pd.DataFrame({"a": [0, -(10**400)]}, dtype=object),
+            "Feature 0 of row 1 is infinite or too large for a 32-bit float.",
+        ),
         ([["one", "two"]], "Features must be numbers."),
         ([[1.0], [1.0, 2.0]], "Features must be numbers."),
         ([[0.0, 1.0], [np.inf, 0.0]], "Feature 0 of row 1 is infinite or too large for a 32-bit float."),
