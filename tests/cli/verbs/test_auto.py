@@ -443,7 +443,9 @@ def test_a_work_folder_of_another_run(run, refuse, folder, fold, tmp_path):
     ],
 )
 def test_options_that_are_wrong_are_refused_before_anything_is_read(refuse, tmp_path, words, sentence):
-    assert refuse(*auto(tmp_path / "nowhere.txt", tmp_path / "m.rw"), *words) == sentence
+    portfolio = () if "--portfolio" in words else SIMPLE
+    data = ("auto", "--data", tmp_path / "nowhere.txt", "--model", tmp_path / "m.rw")
+    assert refuse(*data, *portfolio, *words) == sentence
 
 
 def test_interpretable_takes_no_companions(refuse, tmp_path):
