@@ -259,5 +259,7 @@ def test_the_quick_version_has_every_row_and_goes_on_where_it_was(tmp_path: Path
     files = {path: path.stat().st_mtime_ns for path in tmp_path.iterdir()}
     next(iter(files)).unlink()
     again = reproduce(paper, data=None, work=tmp_path, quick=True)
-    assert [row.state for row in again.rows] == [row.state for row in result.rows]
+    states, before = ([row.state for row in rows if "time" not in row.what] for rows in (again.rows, result.rows))
+    assert states == before, "times vary from run to run, nothing else does"
+    assert len(before) > len(result.rows) / 2
     assert sum(path.stat().st_mtime_ns != when for path, when in files.items()) == 1
