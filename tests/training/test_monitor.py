@@ -40,6 +40,21 @@ def test_validation_scores_are_the_weighted_sum_of_the_members():
     assert [this.weight for this in monitor.history] == [1.0, 3.0, 2.5]
 
 
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_rounds_that_are_observed_together_are_those_observed_one_by_one(sign):
+    members = [WeightedModel(weight, model) for weight, model in ((1.0, UP), (3.0, DOWN), (2.5, UP))]
+    scores = np.array([[1.0, 0.0], [0.0, 1.0], [2.0, 2.0]])
+    single, block = (
+        Monitor(RR(), TRAIN, VALID, patience=None, on_round=None, n_threads=1, read=lambda sums: sign * sums)
+        for _ in range(2)
+    )
+    for member, of_round in zip(members, scores, strict=True):
+        single.observe(member, of_round)
+    block.observe_rounds(members, scores, np.array([member.model.outputs(VALID) for member in members]))
+    assert block.history == single.history
+    assert block.history[0].train == (1.0 if sign > 0 else 0.5)
+
+
 def test_a_whole_model_is_judged_by_itself():
     monitor = watch(validation=VALID, patience=2)
     stops = [monitor.observe_model(model, np.array([1.0, 0.0])) for model in (DOWN, UP, DOWN, DOWN)]

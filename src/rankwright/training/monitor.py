@@ -262,9 +262,10 @@ class Monitor:
         """Return one row of values per round; the queries of all rounds are ranked and measured together."""
         n_rounds = len(scores)
         if n_rounds == 1:
-            return self._per_query(data, scores[0])[None]
+            return self._per_query(data, self._read(scores[0]))[None]
         several = QueryLabels(np.tile(data.y, n_rounds), data.groups.repeated(n_rounds))
-        return self._per_query(several, scores.ravel()).reshape(n_rounds, -1)
+        ranked_by = np.concatenate([self._read(of_round) for of_round in scores])
+        return self._per_query(several, ranked_by).reshape(n_rounds, -1)
 
     def __enter__(self) -> Self:
         return self

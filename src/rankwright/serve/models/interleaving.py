@@ -7,7 +7,6 @@ per impression is stored: whether it has been reported.
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import hmac
 import secrets
@@ -132,13 +131,16 @@ class Impressions:
 
     @contextmanager
     def _locked(self) -> Iterator[None]:
-        if self._lock is not None:
-            fcntl.lockf(self._lock, fcntl.LOCK_EX)
+        if self._lock is None:
+            yield
+            return
+        import fcntl  # only systems that can fork have it, and only processes that were forked share a lock
+
+        fcntl.lockf(self._lock, fcntl.LOCK_EX)
         try:
             yield
         finally:
-            if self._lock is not None:
-                fcntl.lockf(self._lock, fcntl.LOCK_UN)
+            fcntl.lockf(self._lock, fcntl.LOCK_UN)
 
     def read(self, text: str) -> Impression:
         """Return the impression in a text; InputError if this service did not sign it."""
