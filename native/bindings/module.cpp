@@ -21,7 +21,7 @@ void bind_ranking(nanobind::module_& m);
 void bind_retrieval(nanobind::module_& m);
 void bind_sampling(nanobind::module_& m);
 void bind_simd(nanobind::module_& m);
-void bind_smooth_dcg(nanobind::module_& m);
+void bind_calibration_losses(nanobind::module_& m);
 void bind_sorted_texts(nanobind::module_& m);
 void bind_sweep(nanobind::module_& m);
 void bind_text_features(nanobind::module_& m);
@@ -56,7 +56,7 @@ NB_MODULE(_native, m) {
     rankwright::bindings::bind_retrieval(m);
     rankwright::bindings::bind_sampling(m);
     rankwright::bindings::bind_simd(m);
-    rankwright::bindings::bind_smooth_dcg(m);
+    rankwright::bindings::bind_calibration_losses(m);
     rankwright::bindings::bind_sorted_texts(m);
     rankwright::bindings::bind_sweep(m);
     rankwright::bindings::bind_text_features(m);

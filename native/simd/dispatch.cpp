@@ -72,6 +72,10 @@ void add_products(const double* inputs, std::int64_t n_inputs, const double* pul
     RANKWRIGHT_KERNEL(path, add_products)(inputs, n_inputs, pulls, n_units, sums);
 }
 
+void exponentiate(double* values, std::int64_t size, SimdPath path) {
+    RANKWRIGHT_KERNEL(path, exponentiate)(values, size);
+}
+
 #if defined(__x86_64__)
 PairRows pair_rows(SimdPath path) {
     switch (path) {

@@ -60,6 +60,7 @@ constexpr std::size_t kWideLanes = 4;
 // and hessians summed over classes; a class without hessian gains nothing. add_wide_rows: adds the integers of
 // every row to those of its code, for each column. Arrays are aligned. weigh_inputs: units[u] += the sum, in
 // order, of inputs[i] * weights[i * n_units + u]. add_products: sums[i * n_units + u] += inputs[i] * pulls[u].
+// exponentiate: values[i] = exp(values[i]), to the last bit or two, for values up to 700; 0 below -708.
 #define RANKWRIGHT_DECLARE_KERNELS(path)                                                                        \
     namespace path {                                                                                            \
     void count_above(const float* keys, std::int64_t size, std::int32_t* ranks);                                \
@@ -71,6 +72,7 @@ constexpr std::size_t kWideLanes = 4;
                       double* units);                                                                           \
     void add_products(const double* inputs, std::int64_t n_inputs, const double* pulls, std::int64_t n_units,   \
                       double* sums);                                                                            \
+    void exponentiate(double* values, std::int64_t size);                                                       \
     }
 
 RANKWRIGHT_DECLARE_KERNELS(portable)
@@ -89,5 +91,6 @@ void weigh_inputs(const double* inputs, std::int64_t n_inputs, const double* wei
                   double* units, SimdPath path);
 void add_products(const double* inputs, std::int64_t n_inputs, const double* pulls, std::int64_t n_units,
                   double* sums, SimdPath path);
+void exponentiate(double* values, std::int64_t size, SimdPath path);
 
 }  // namespace rankwright

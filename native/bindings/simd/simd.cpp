@@ -31,6 +31,14 @@ auto keys_above(Array<float> keys, int path) {
     return to_numpy(ranks);
 }
 
+auto exponentials(Array<double> values, int path) {
+    const SimdPath checked = checked_path(path);
+    std::vector<double> raised(view(values).begin(), view(values).end());
+    for (const double value : raised) require(value <= 700.0, "values must be at most 700");
+    exponentiate(raised.data(), static_cast<std::int64_t>(raised.size()), checked);
+    return to_numpy(raised);
+}
+
 // The kernels subtract the left side from the total.
 void check_right_sides(std::int64_t total, std::span<const std::int64_t> left) {
     std::int64_t right = 0;
@@ -108,6 +116,7 @@ auto sums_of_rows(Matrix<std::uint8_t> codes, Matrix<std::int64_t> values, Array
 void bind_simd(nb::module_& m) {
     m.def("widest_path", [] { return static_cast<int>(widest_path()); });
     m.def("count_above", &keys_above, nb::arg("keys"), nb::arg("path"));
+    m.def("exponentials", &exponentials, nb::arg("values"), nb::arg("path"));
     m.def("split_gains", &gains_of, nb::arg("left"), nb::arg("total"), nb::arg("gradient_step"),
           nb::arg("hessian_step"), nb::arg("l2"), nb::arg("min_hessian"), nb::arg("parent_gain"), nb::arg("path"));
     m.def("class_gains", &gains_of_classes, nb::arg("left"), nb::arg("totals"), nb::arg("gradient_steps"),

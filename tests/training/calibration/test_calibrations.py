@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
@@ -14,6 +15,7 @@ from rankwright import _native
 from rankwright.data.groups import QueryGroups
 from rankwright.data.label_classes import LabelClasses
 from rankwright.models import Scorer
+from rankwright.models.probability_calibrations import log_sigmoid
 from rankwright.training.calibration.calibrations import (
     CALIBRATIONS,
     CLASS_PROBABILITY,
@@ -174,7 +176,7 @@ def literal_target(name, p, one, *, C=2, sigma=0.01):
 def test_a_target_function_is_the_papers(name):
     one = task()
     expected = literal_target(name, sigmoid_probabilities(one, 1.7, 0.3), one)
-    found = CALIBRATIONS[name].target(one.log_probabilities(1.7, 0.3), one)
+    (found,) = CALIBRATIONS[name].target(one, np.array([[1.7, 0.3]]))
     assert found == pytest.approx(expected, rel=1e-9)
 
 
@@ -182,10 +184,55 @@ def test_a_target_function_is_the_papers(name):
 def test_the_constants_of_the_paper_may_be_changed(name):
     one = task()
     ((_, calibration),) = named_calibrations([name], entropy_power=0.5, smoothness=0.3, clip=True)
-    found = calibration.target(one.log_probabilities(1.7, 0.3), one)
+    (found,) = calibration.target(one, np.array([[1.7, 0.3]]))
     expected = literal_target(name, sigmoid_probabilities(one, 1.7, 0.3), one, C=0.5, sigma=0.3)
     assert found == pytest.approx(expected, rel=1e-9)
-    assert found != pytest.approx(CALIBRATIONS[name].target(one.log_probabilities(1.7, 0.3), one))
+    assert found != pytest.approx(CALIBRATIONS[name].target(one, np.array([[1.7, 0.3]]))[0])
+
+
+SCORES = st.sampled_from([-1.0, 0.0, 0.5]) | st.floats(-1e6, 1e6)
+
+
+@examples(200)
+@given(st.data(), st.integers(1, 7), st.integers(0, 150))
+def test_the_kernel_of_the_log_likelihood_is_its_twin(data, n_classes, n_documents):
+    scores = data.draw(arrays.arrays(np.float64, (n_classes, n_documents), elements=SCORES))
+    own = data.draw(arrays.arrays(np.int64, n_documents, elements=st.integers(0, n_classes - 1)))
+    slope, middle = data.draw(st.floats(1e-6, 1e3)), data.draw(SCORES)
+    (found,) = _native.log_sigmoid_losses(scores, own, np.array([[slope, middle]]))
+    sigmoids = log_sigmoid(slope * (scores - middle))
+    expected = np.logaddexp.reduce(sigmoids, axis=0) - sigmoids[own, np.arange(n_documents)]
+    assert found == pytest.approx(expected.sum(), rel=1e-12, abs=1e-12 * (1 + np.abs(sigmoids).sum()))
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"scores": np.zeros((0, 2))}, "from 1 to 256 classes"),
+        ({"scores": np.zeros((257, 2))}, "from 1 to 256 classes"),
+        ({"scores": np.full((2, 2), np.inf)}, "scores must be finite"),
+        ({"own": np.array([0])}, "one class per document"),
+        ({"own": np.array([0, 2])}, "a class is out of range"),
+        ({"own": np.array([0, -1])}, "a class is out of range"),
+        ({"sigmoids": np.ones((1, 3))}, "a slope and a middle"),
+        ({"sigmoids": np.array([[0.0, 1.0]])}, "slopes must be positive"),
+        ({"sigmoids": np.array([[1e308, 1e308]])}, "values finite"),
+        ({"sigmoids": np.array([[1.0, np.nan]])}, "values finite"),
+    ],
+)
+def test_the_kernel_of_the_log_likelihood_refuses_what_is_wrong(changes, sentence):
+    right = {"scores": np.zeros((2, 2)), "own": np.array([0, 1]), "sigmoids": np.ones((1, 2))}
+    with pytest.raises(ValueError, match=sentence):
+        _native.log_sigmoid_losses(**(right | changes))
+
+
+@examples(100)
+@given(arrays.arrays(np.float64, st.integers(0, 40), elements=st.floats(max_value=700.0)))
+def test_exponentials_have_the_same_bits_on_every_path(values):
+    paths = [_native.exponentials(values, path) for path in range(_native.widest_path() + 1)]
+    np.testing.assert_allclose(paths[0], np.where(values < -708.0, 0.0, np.exp(values)), rtol=1e-15)
+    for other in paths[1:]:
+        assert other.tobytes() == paths[0].tobytes()
 
 
 @pytest.mark.parametrize("name", ["linear", "polynomial-2"])
@@ -209,13 +256,14 @@ def test_a_fit_reaches_the_best_of_a_dense_grid(name, seed):
     one = task(6, seed=seed)
     target = CALIBRATIONS[name].target
     (low, first), (high, last) = SIGMOID_GRID[0], SIGMOID_GRID[-1]
-    grid = [
-        target(one.log_probabilities(*one.sigmoid_at(np.array([log_slope, middle]))), one)
+    points = [
+        one.sigmoid_at(np.array([log_slope, middle]))
         for log_slope in np.linspace(low, high, 60)
         for middle in np.linspace(first, last, 60)
     ]
+    grid = target(one, np.array(points))
     fitted = CALIBRATIONS[name].fit(one)
-    found = target(one.log_probabilities(fitted.slope, fitted.middle), one)
+    (found,) = target(one, np.array([[fitted.slope, fitted.middle]]))
     assert found <= min(grid) + 0.01 * (max(grid) - min(grid))
 
 

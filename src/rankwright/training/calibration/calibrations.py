@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import combinations_with_replacement, product
 from math import fsum
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 import numpy as np
 
@@ -25,7 +25,7 @@ from rankwright.models.regression_calibrations import HiddenLayer, Polynomial, R
 from rankwright.training.calibration.task import LOG_SLOPES, MIDDLES, SIGMOID_GRID, Calibration, CalibrationTask
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -46,9 +46,26 @@ class Standard:
         return StandardCalibration(task.classes.gains, task.total)
 
 
-def log_sigmoid_loss(logs: Doubles, task: CalibrationTask) -> float:
+class Target(Protocol):
+    """What a sigmoid calibration minimises."""
+
+    def __call__(self, task: CalibrationTask, sigmoids: Doubles) -> Doubles:
+        """Return its value for each sigmoid, given one row of slope and middle per sigmoid."""
+
+
+def log_sigmoid_losses(task: CalibrationTask, sigmoids: Doubles) -> Doubles:
     """LS: the negative log-likelihood."""
-    return float(-logs[np.arange(len(logs)), task.own].sum())
+    return _native.log_sigmoid_losses(task.by_class, task.own, sigmoids)
+
+
+@dataclass(frozen=True)
+class OfProbabilities:
+    """A target that is computed from the logarithms of the class probabilities, one row per document."""
+
+    loss: Callable[[Doubles, CalibrationTask], float]
+
+    def __call__(self, task: CalibrationTask, sigmoids: Doubles) -> Doubles:
+        return np.array([self.loss(task.log_probabilities(*sigmoid), task) for sigmoid in sigmoids])
 
 
 def entropy_weighted_loss(logs: Doubles, task: CalibrationTask, *, power: float) -> float:
@@ -84,23 +101,26 @@ class Sigmoid:
     falling as the slope grows, until all probabilities are 0 or 1.
     """
 
-    target: Callable[[Doubles, CalibrationTask], float]
+    target: Target
 
     def fit(self, task: CalibrationTask) -> Scorer | None:
         """Return the sigmoid with the smallest target, or None if the documents are uninformative."""
         if not task.is_informative:
             return None
-        losses = np.array([self.target(logs, task) for logs in task.log_probability_grid])
+        losses = self._losses(task, SIGMOID_GRID)
         tolerance = 1e-6 * (abs(losses.min()) or 1.0)
         minima = [self._minimise(task, start, tolerance) for start in SIGMOID_GRID[_local_minima(losses)]]
         best = min(minima, key=lambda minimum: minimum.fun)
         return SigmoidCalibration(task.classes.gains, *task.sigmoid_at(best.x))
 
+    def _losses(self, task: CalibrationTask, points: Iterable[Doubles]) -> Doubles:
+        return self.target(task, np.array([task.sigmoid_at(point) for point in points]))
+
     def _minimise(self, task: CalibrationTask, start: Doubles, tolerance: float) -> Any:
         from scipy.optimize import minimize  # slow to import
 
         def loss(point: Doubles) -> float:
-            return self.target(task.log_probabilities(*task.sigmoid_at(point)), task)
+            return float(self._losses(task, [point])[0])
 
         step = np.where(start < SIGMOID_GRID.mean(axis=0), GRID_STEPS, -GRID_STEPS)  # towards the grid's centre
         simplex = start + np.array([[0.0, 0.0], [step[0], 0.0], [0.0, step[1]]])
@@ -120,11 +140,11 @@ def _local_minima(losses: Doubles) -> NDArray[np.int64]:
 def class_probabilities(*, power: float = 2.0, sigma: float = 0.01) -> dict[str, Sigmoid]:
     """Return the target functions by name, with C of EWLS (`power`) and sigma of SN."""
     return {
-        "ls": Sigmoid(log_sigmoid_loss),
-        "ewls": Sigmoid(partial(entropy_weighted_loss, power=power)),
-        "el": Sigmoid(expected_loss),
-        "ell": Sigmoid(expected_label_loss),
-        "sn": Sigmoid(partial(smooth_dcg_loss, sigma=sigma)),
+        "ls": Sigmoid(log_sigmoid_losses),
+        "ewls": Sigmoid(OfProbabilities(partial(entropy_weighted_loss, power=power))),
+        "el": Sigmoid(OfProbabilities(expected_loss)),
+        "ell": Sigmoid(OfProbabilities(expected_label_loss)),
+        "sn": Sigmoid(OfProbabilities(partial(smooth_dcg_loss, sigma=sigma))),
     }
 
 

@@ -79,21 +79,27 @@ class CalibrationTask:
         """Whether the documents differ both in class and in score."""
         return len(np.unique(self.own)) > 1 and bool(np.ptp(self.scores, axis=0).any())
 
-    def sigmoid_at(self, point: Doubles) -> tuple[float, float]:
-        """Return slope and middle of the sigmoid at a point in the coordinates of the grid."""
-        mean, spread = float(self.scores.mean()), float(self.scores.std())
-        return float(np.exp(point[0])) / spread, mean + float(point[1]) * spread
+    @cached_property
+    def by_class(self) -> Doubles:
+        """The scores with one row per class."""
+        return np.ascontiguousarray(self.scores.T)
 
     @cached_property
-    def log_probability_grid(self) -> list[Doubles]:
-        """The log-probabilities at each point of the grid; all target functions share them."""
-        return [self.log_probabilities(*self.sigmoid_at(point)) for point in SIGMOID_GRID]
+    def _moments(self) -> tuple[float, float]:
+        """The mean and the standard deviation of all scores."""
+        return float(self.scores.mean()), float(self.scores.std())
+
+    def sigmoid_at(self, point: Doubles) -> tuple[float, float]:
+        """Return slope and middle of the sigmoid at a point in the coordinates of the grid."""
+        mean, spread = self._moments
+        return float(np.exp(point[0])) / spread, mean + float(point[1]) * spread
 
     def log_probabilities(self, slope: float, middle: float) -> Doubles:
         """Return the logarithms of the probabilities of equation 4, one row per document."""
-        logs = log_sigmoid(slope * (self.scores - middle))
-        highest = logs.max(axis=1, keepdims=True)
-        return np.asarray(logs - highest - np.log(np.exp(logs - highest).sum(axis=1, keepdims=True)))
+        logs = log_sigmoid(slope * (self.by_class - middle))
+        logs -= logs.max(axis=0)
+        logs -= np.log(np.exp(logs).sum(axis=0))
+        return logs.T  # class by class in memory, where sums over classes are fast
 
 
 class Calibration(Protocol):
