@@ -25,7 +25,28 @@ double leaf_value(const GradientSums& sums, double l2, const ValueBounds& bounds
 }
 
 GradientScan::GradientScan(const GrowthLimits& limits, const JudgedRows& judged, const ValueBounds& bounds)
-    : limits_(limits), judged_(judged), bounds_(bounds), parent_gain_(gain_of(judged.sums())) {}
+    : limits_(limits),
+      judged_(judged),
+      bounds_(bounds),
+      parent_gain_(gain_of(judged.sums())),
+      unit_gain_(unit_gain()),
+      side_terms_(side_terms()) {}
+
+double GradientScan::unit_gain() const {
+    constexpr double kSmall = 1e-100, kLarge = 1e100, kMostL2 = 1e18;  // the cube of an l2 in steps is no overflow
+    const double gradient_step = judged_.units->gradient_step, hessian_step = judged_.units->hessian_step;
+    const bool fits = kSmall < std::min(gradient_step, hessian_step) &&
+                      std::max(gradient_step, hessian_step) < kLarge && limits_.l2 / hessian_step < kMostL2;
+    return fits ? gradient_step * gradient_step / hessian_step : 0.0;
+}
+
+SideTerms GradientScan::side_terms() const {
+    const double hessian_step = judged_.units->hessian_step;
+    const double least = limits_.min_hessian / hessian_step * (1.0 - 1e-9);  // rounding must not forbid a split
+    return {static_cast<std::int32_t>(gradient_of(judged_.sum)),
+            static_cast<std::int32_t>(hessian_of(judged_.sum)),
+            static_cast<std::int32_t>(std::clamp(least, 1.0, 2e9)), static_cast<float>(limits_.l2 / hessian_step)};
+}
 
 // The gain of a leaf with its best value, or with the nearest value that its bounds allow.
 double GradientScan::gain_of(const GradientSums& sums) const {
@@ -110,6 +131,21 @@ GradientSplit GradientScan::best_of_all(std::size_t slot, const FeatureSums& fea
     }
     if (feature.missing == 0 && best.gain > -kInfinity) best.missing_left = left_is_heavier(feature, best.code);
     return best;
+}
+
+double GradientScan::bound(const FeatureSums& feature) const {
+    alignas(64) std::array<Packed, kCodes + kGainLanes> below;
+    const auto size = static_cast<std::int64_t>(std::max(0, feature.n_codes - 1));
+    Packed sum = 0;
+    for (std::int64_t code = 0; code < size; ++code)
+        below[static_cast<std::size_t>(code)] = sum += feature.sums[code];
+    std::fill_n(below.begin() + size, kGainLanes, Packed{0});  // splits that are not allowed
+    double highest = highest_sides(below.data(), size, side_terms_, path_);
+    if (feature.missing != 0) {
+        for (std::int64_t code = 0; code < size; ++code) below[static_cast<std::size_t>(code)] += feature.missing;
+        highest = std::max<double>(highest, highest_sides(below.data(), size, side_terms_, path_));
+    }
+    return highest > 0.0 ? highest * (1.0 + kSidesError) * unit_gain_ - parent_gain_ : -kInfinity;
 }
 
 // Without missing values in training, they go to the side with the larger hessian.

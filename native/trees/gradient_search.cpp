@@ -67,7 +67,7 @@ GradientSplit GradientSearch::best_split(const GradientLeaf& leaf, const Worker&
     return best_with_enough_documents(leaf, judged, candidates);
 }
 
-// The best split of every feature by its sums alone.
+// The best split of every feature by its sums alone, or a bound of its gain, where that is all that is needed.
 std::vector<GradientSearch::Candidate> GradientSearch::screen(const GradientLeaf& leaf, const JudgedRows& judged,
                                                               const Worker& worker) const {
     const GradientScan scan(limits_, judged, leaf.bounds);
@@ -77,7 +77,11 @@ std::vector<GradientSearch::Candidate> GradientSearch::screen(const GradientLeaf
                     [&](std::size_t first, std::size_t last) {
                         for (std::size_t slot = first; slot < last; ++slot) {
                             const FeatureSums sums = level_sums(leaf, slot, worker.scratch);
-                            candidates[slot] = {sums, scan.best(slot, sums, direction(slot), {})};
+                            const bool bounds = !binned_.coarse && scan.can_bound(direction(slot));
+                            candidates[slot] = {sums,
+                                                bounds ? GradientSplit{.gain = scan.bound(sums), .slot = slot}
+                                                       : scan.best(slot, sums, direction(slot), {}),
+                                                bounds};
                         }
                     });
     return candidates;
@@ -135,23 +139,46 @@ JudgedRows GradientSearch::sum_codes(const GradientLeaf& leaf, const JudgedRows&
     return {std::accumulate(codes.begin(), codes.begin() + kCodes, Packed{0}), &numbers, n_judged(leaf)};
 }
 
-// The split with the highest gain that leaves enough documents on both sides. Documents are counted only for the
-// features with the highest gains.
+// The split with the highest gain that leaves enough documents on both sides. Features are searched, and their
+// documents counted, only as long as they may have a higher gain.
 GradientSplit GradientSearch::best_with_enough_documents(const GradientLeaf& leaf, const JudgedRows& judged,
                                                          std::vector<Candidate>& candidates) const {
     const GradientScan scan(limits_, judged, leaf.bounds);
     GradientSplit best;
     std::make_heap(candidates.begin(), candidates.end());
-    while (!candidates.empty() && candidates.front().best.gain > limits_.min_gain) {
+    for (; !candidates.empty() && candidates.front().best.gain > limits_.min_gain; candidates.pop_back()) {
         std::pop_heap(candidates.begin(), candidates.end());
-        const auto& [feature, promised] = candidates.back();
-        if (best.gain > GradientSplit{}.gain && !(best < promised)) break;
-        const GradientSplit counted =
-            scan.best(promised.slot, feature, direction(promised.slot), count_documents(leaf, promised.slot));
-        if (best < counted) best = counted;
-        candidates.pop_back();
+        const auto& [feature, promised, is_bound] = candidates.back();
+        if (promised.gain < best.gain) break;
+        const std::size_t slot = promised.slot;
+        GradientSplit split = is_bound ? scan.best(slot, feature, direction(slot), {}) : promised;
+        if (!(best < split)) continue;
+        if (!leaves_enough(leaf, feature, split))
+            split = scan.best(slot, feature, direction(slot), count_documents(leaf, slot));
+        if (best < split) best = split;
     }
     return best;
+}
+
+// Whether a split that was found without counting is the best with enough documents on both sides too.
+bool GradientSearch::leaves_enough(const GradientLeaf& leaf, const FeatureSums& feature,
+                                   const GradientSplit& split) const {
+    if (limits_.min_documents <= 1) return true;
+    if (direction(split.slot) != 0 || !leaf.bounds.are_open()) return false;
+    const std::uint8_t* codes = binned_.column(features_[split.slot]);
+    std::int64_t n_low = 0, n_missing = 0;
+    const auto count_sides = [&](RowList rows) {
+        for (const std::uint32_t row : rows) {
+            n_low += codes[row] <= split.code;
+            n_missing += codes[row] == kMissing;
+        }
+    };
+    count_sides(leaf.sample);
+    if (all_rows_decide()) count_sides(leaf.rest);
+    // Missing values without hessian have been left out of the search, but count as documents.
+    if (feature.missing == 0 && n_missing > 0) return false;
+    const std::int64_t n_left = n_low + (split.missing_left ? n_missing : 0);
+    return std::min(n_left, n_judged(leaf) - n_left) >= limits_.min_documents;
 }
 
 CodeCounts GradientSearch::count_documents(const GradientLeaf& leaf, std::size_t slot) const {

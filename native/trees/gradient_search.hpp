@@ -32,7 +32,8 @@ class GradientSearch {
   private:
     struct Candidate {
         FeatureSums feature;
-        GradientSplit best;
+        GradientSplit best;  // or only a bound of its gain
+        bool is_bound = false;
         bool operator<(const Candidate& other) const { return best < other.best; }
     };
 
@@ -47,6 +48,7 @@ class GradientSearch {
                          std::span<const std::uint32_t> features, const Worker& worker) const;
     GradientSplit best_with_enough_documents(const GradientLeaf& leaf, const JudgedRows& judged,
                                              std::vector<Candidate>& candidates) const;
+    bool leaves_enough(const GradientLeaf& leaf, const FeatureSums& feature, const GradientSplit& split) const;
     CodeCounts count_documents(const GradientLeaf& leaf, std::size_t slot) const;
 
     const BinnedMatrix& binned_;

@@ -392,7 +392,12 @@ def split_gains(
     path: int,
 ) -> NDArray[np.float64]: ...
 
-# The same for sums of several classes, one row each; totals and steps are one per class.
+# About the highest sum of the gains of both sides, in steps; 0 if no split is allowed.
+def highest_sides(
+    left: NDArray[np.int64], gradient: int, hessian: int, least: int, l2: float, path: int
+) -> float: ...
+
+# Gains for sums of several classes, one row each; totals and steps are one per class.
 def class_gains(
     left: NDArray[np.int64],
     totals: NDArray[np.int64],

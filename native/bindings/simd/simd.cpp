@@ -58,6 +58,20 @@ auto gains_of(Array<std::int64_t> left, std::int64_t total, double gradient_step
     return to_numpy(gains);
 }
 
+// The sides are those of split_gains, in steps.
+float highest_sides_of(Array<std::int64_t> left, std::int32_t gradient, std::int32_t hessian, std::int32_t least,
+                       float l2, int path) {
+    const SimdPath checked = checked_path(path);
+    constexpr std::int64_t kMost = 1 << 30;
+    require(std::abs(std::int64_t{gradient}) <= kMost && 0 <= hessian && hessian <= kMost && least >= 1 && l2 >= 0,
+            "sums must fit 31 bits, and limits must be positive");
+    for (const std::int64_t sum : view(left))
+        require(std::abs(gradient_of(sum)) <= kMost && hessian_of(sum) <= kMost, "a left side exceeds 31 bits");
+    const std::vector<std::int64_t> sums = padded(left, kGainLanes);
+    return highest_sides(sums.data(), static_cast<std::int64_t>(left.size()), {gradient, hessian, least, l2},
+                         checked);
+}
+
 // One row of sums per class; totals and steps are one per class.
 auto gains_of_classes(Matrix<std::int64_t> left, Array<std::int64_t> totals, Array<double> gradient_steps,
                       Array<double> hessian_steps, double l2, double min_hessian, double parent_gain, int path) {
@@ -119,6 +133,8 @@ void bind_simd(nb::module_& m) {
     m.def("exponentials", &exponentials, nb::arg("values"), nb::arg("path"));
     m.def("split_gains", &gains_of, nb::arg("left"), nb::arg("total"), nb::arg("gradient_step"),
           nb::arg("hessian_step"), nb::arg("l2"), nb::arg("min_hessian"), nb::arg("parent_gain"), nb::arg("path"));
+    m.def("highest_sides", &highest_sides_of, nb::arg("left"), nb::arg("gradient"), nb::arg("hessian"),
+          nb::arg("least"), nb::arg("l2"), nb::arg("path"));
     m.def("class_gains", &gains_of_classes, nb::arg("left"), nb::arg("totals"), nb::arg("gradient_steps"),
           nb::arg("hessian_steps"), nb::arg("l2"), nb::arg("min_hessian"), nb::arg("parent_gain"),
           nb::arg("path"));

@@ -9,6 +9,7 @@ static_assert(kGainLanes % kSums == 0);
 using Sums = std::int64_t __attribute__((vector_size(kRegisterBytes), aligned(8), may_alias));
 using Bits = std::uint64_t __attribute__((vector_size(kRegisterBytes), aligned(8), may_alias));
 using Halves = std::int32_t __attribute__((vector_size(kRegisterBytes / 2)));
+using HalfFloats = float __attribute__((vector_size(kRegisterBytes / 2)));
 using Numbers = double __attribute__((vector_size(kRegisterBytes), aligned(8), may_alias));
 
 // Both halves of a sum fit 32 bits, from which every processor converts. Not every one shifts 64 bits with their
@@ -48,6 +49,27 @@ void split_gains(const std::int64_t* left_sums, std::int64_t size, const SplitTe
                             (right_hessian >= terms.min_hessian);
         *reinterpret_cast<Numbers*>(gains + first) = enough ? gain : never;
     }
+}
+
+// One division per split: gl^2 / hl + gr^2 / hr = (gl^2 hr + gr^2 hl) / (hl hr).
+float highest_sides(const std::int64_t* left_sums, std::int64_t size, const SideTerms& terms) {
+    HalfFloats highest = {};
+    for (std::int64_t first = 0; first < size; first += kSums) {
+        const Sums left = *reinterpret_cast<const Sums*>(left_sums + first);
+        const Halves left_gradient = __builtin_convertvector(reinterpret_cast<Bits>(left) >> 32, Halves);
+        const Halves left_hessian = __builtin_convertvector(left, Halves);
+        const Halves right_hessian = terms.hessian - left_hessian;
+        const HalfFloats gl = __builtin_convertvector(left_gradient, HalfFloats);
+        const HalfFloats gr = __builtin_convertvector(terms.gradient - left_gradient, HalfFloats);
+        const HalfFloats hl = __builtin_convertvector(left_hessian, HalfFloats) + terms.l2;
+        const HalfFloats hr = __builtin_convertvector(right_hessian, HalfFloats) + terms.l2;
+        const HalfFloats sides = (gl * gl * hr + gr * gr * hl) / (hl * hr);
+        const auto higher = (left_hessian >= terms.least) & (right_hessian >= terms.least) & (sides > highest);
+        highest = higher ? sides : highest;
+    }
+    float most = 0.0f;
+    for (std::int64_t lane = 0; lane < kSums; ++lane) most = highest[lane] > most ? highest[lane] : most;
+    return most;
 }
 
 void class_gains(const ClassSides& sides, std::int64_t size, double* gains) {
