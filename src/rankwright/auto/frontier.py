@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from rankwright.auto.mixing import Mix, mix
+from rankwright.auto.mixing import Mix, mix_chosen
 from rankwright.base.errors import InputError, parameter
 from rankwright.base.wording import metric_value, microseconds, rounded_up
 from rankwright.ensembling.mixtures import plausible_weights
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rankwright.auto.mixing import JudgedEntry, Weigh
+    from rankwright.auto.mixing import Choice, JudgedEntry, Weigh
     from rankwright.auto.plan import HeldOut
     from rankwright.data.dataset import RankingData
     from rankwright.metrics.base import Metric
@@ -117,6 +118,7 @@ class Frontier:
     n_threads: int
     weigh: Weigh = plausible_weights
     judgements: NDArray[np.bool_] | None = None
+    _choices: dict[tuple[str, int], Choice] = field(default_factory=dict, init=False)
 
     def priced(self, entries: Sequence[JudgedEntry]) -> Priced:
         """Return the mixture of these entries with its time and its value."""
@@ -127,9 +129,12 @@ class Frontier:
 
         Each loses an entry, or half of the rounds of one: that which adds least to the value per microsecond.
         """
+        return map(self._priced, self._smaller_and_smaller(entries))
+
+    def _smaller_and_smaller(self, entries: Sequence[JudgedEntry]) -> Iterator[Mix]:
         current = self._mixed(entries)
         while True:
-            yield self._priced(current)
+            yield current
             smaller = [self._mixed(fewer) for fewer in _smaller(current)]
             if not smaller:
                 return
@@ -149,8 +154,10 @@ class Frontier:
         whole = self.priced(entries)
         if whole.microseconds <= most:
             return whole
-        path = self.cheaper_and_cheaper(entries)
-        fast = next((priced for priced in path if priced.microseconds <= most), None)
+        path = list(self._smaller_and_smaller(entries))
+        # Each is a part of the one before and takes less time, so few of them need to be timed.
+        first = bisect_left(path, True, key=lambda chosen: self.prices.of_mix(chosen) <= most)
+        fast = self._priced(path[first]) if first < len(path) else None
         built = self._built_up(entries, most)
         affordable = [priced for priced in (fast, built) if priced is not None]
         if affordable:
@@ -184,7 +191,14 @@ class Frontier:
         return chosen if len(chosen.kept) == len(entries) else self._mix([entries[index] for index in chosen.kept])
 
     def _mix(self, entries: Sequence[JudgedEntry]) -> Mix:
-        return mix(entries, self.weigh, self.judgements)
+        return mix_chosen(entries, list(map(self._choice, entries)), self.weigh)
+
+    def _choice(self, entry: JudgedEntry) -> Choice:
+        """Return the rounds of an entry, which do not depend on the others; computed once for each of its cuts."""
+        cut = entry.name, len(entry.rounds)
+        if cut not in self._choices:
+            self._choices[cut] = entry.choice(self.judgements)
+        return self._choices[cut]
 
     def _priced(self, chosen: Mix) -> Priced:
         return Priced(chosen, self.prices.of_mix(chosen), self._value(chosen))

@@ -31,6 +31,13 @@ if TYPE_CHECKING:
     Weigh = Callable[[Doubles], Doubles]
 
 
+class Choice(NamedTuple):
+    """The index of a number of rounds, and its values: one per judging query."""
+
+    index: int
+    values: Doubles
+
+
 @dataclass(frozen=True, eq=False)
 class JudgedEntry:
     """An entry after all its fits; the number of its rounds is not chosen yet.
@@ -80,6 +87,11 @@ class JudgedEntry:
             return 0
         curve = [self.held_out.by_query(values, judgements) for values in self.values]
         return max(0, middle_round([mean_over_queries(values) for values in curve], curve).best_round - 1)
+
+    def choice(self, judgements: NDArray[np.bool_] | None = None) -> Choice:
+        """Return the number of rounds that these judgements choose, with its value of every judging query."""
+        index = self.best_index(judgements)
+        return Choice(index, self.held_out.by_query(self.values[index], judgements))
 
     def up_to(self, index: int) -> JudgedEntry:
         """Return the entry without the numbers of rounds after this index."""
@@ -136,10 +148,13 @@ class Mix:
 
 def mix(entries: Sequence[JudgedEntry], weigh: Weigh, judgements: NDArray[np.bool_] | None = None) -> Mix:
     """Choose rounds and weights by these judgements; None for all. Entries of negligible weight are left out."""
-    indices = tuple(entry.best_index(judgements) for entry in entries)
-    chosen = zip(entries, indices, strict=True)
-    values = np.array([entry.held_out.by_query(entry.values[index], judgements) for entry, index in chosen])
-    return Mix(tuple(entries), indices, prune_weights(weigh(values), KEPT_WEIGHT))
+    return mix_chosen(entries, [entry.choice(judgements) for entry in entries], weigh)
+
+
+def mix_chosen(entries: Sequence[JudgedEntry], choices: Sequence[Choice], weigh: Weigh) -> Mix:
+    """Choose the weights of entries whose rounds are chosen."""
+    weights = weigh(np.array([choice.values for choice in choices]))
+    return Mix(tuple(entries), tuple(choice.index for choice in choices), prune_weights(weights, KEPT_WEIGHT))
 
 
 class MemberStanding(NamedTuple):
