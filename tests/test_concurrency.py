@@ -36,7 +36,7 @@ def judged(seed):
 def rankers():
     return {
         "adarank": rw.AdaRank(rounds=2),
-        "lambdamart": rw.LambdaMART(rounds=3, n_jobs=2, query_features=("rank",)),
+        "lambdamart": rw.LambdaMART(rounds=3, n_jobs=2, query_features=("rank", "zscore", "minmax")),
         "lambdamart, all bins": rw.LambdaMART(rounds=3, n_jobs=1, coarse=True),
         "listnet": rw.ListNet(rounds=1),
         "mart": rw.MART(rounds=3, n_jobs=2),

@@ -8,19 +8,18 @@
 #include <numeric>
 #include <vector>
 
-#include "simd/kernels.hpp"
+#include "simd/query_kernels.hpp"
 #include "threads/parallel_for.hpp"
 
 namespace rankwright {
 namespace {
 
-// Features of a query that are computed together, so that sums run side by side.
-constexpr std::size_t kWidth = 8;
-template <class T>
-using Block = std::array<T, kWidth>;
+constexpr auto kWidth = static_cast<std::size_t>(kLanes);  // features of a query that are computed together
 
-// Below this many documents, comparing every pair with SIMD instructions is faster than sorting.
-constexpr std::size_t kCountBelow = 256;
+// From this many documents on, a radix sort takes fewer steps than a sorting network.
+constexpr std::size_t kRadixFrom = 4096;
+
+constexpr std::size_t kSums = 8;  // computed side by side
 
 double or_one(double divisor) { return divisor > 0.0 ? divisor : 1.0; }
 
@@ -59,152 +58,85 @@ class BlockColumns {
               std::size_t n_lanes) {
         rows_ = rows;
         n_lanes_ = n_lanes;
-        values_.resize(rows.size());
+        for (auto* buffer : {&values_, &keys_, &made_}) buffer->resize(rows.size());
+        for (auto* buffer : {&positions_, &low_ranks_}) buffer->resize(rows.size());
         for (std::size_t position = 0; position < rows.size(); ++position) {
-            values_[position] = {};  // also in the lanes that are not used
+            if (n_lanes < kWidth) values_[position] = {};
             const float* row = values.data() + static_cast<std::size_t>(rows[position]) * n_features + first;
-            copy_lanes(row, values_[position].data());
+            copy_lanes(row, values_[position].lanes);
         }
-        find_range();
+        find_ranges(values_.data(), lanes(), ranges_, path_);
         if (needs_order_) sort();
     }
 
     // Writes a column of the kind for each feature, beginning at column `first` of each row.
     void write(QueryColumn kind, std::span<float> columns, std::size_t width, std::size_t first) {
-        if (kind == QueryColumn::rank) return write_ranks(columns, width, first);
-        Block<double> centre, scale;
-        if (kind == QueryColumn::zscore)
-            find_moments(centre, scale);
-        else
-            for (std::size_t lane = 0; lane < kWidth; ++lane) {
-                centre[lane] = low_[lane];
-                scale[lane] = or_one(static_cast<double>(high_[lane]) - low_[lane]);
-            }
-        // Adding 0.0 turns -0.0 into 0.0: which of 0.0 and -0.0 is the lowest depends on the order of documents.
-        const double zero = kind == QueryColumn::minmax ? 0.0 : -0.0;
-        each_row(columns, width, first, [&](std::size_t position, std::size_t lane) {
-            return static_cast<float>((values_[position][lane] - centre[lane]) / scale[lane] + zero);
-        });
+        if (kind == QueryColumn::rank) {
+            find_ranks(lanes(), ranges_, made_.data(), path_);
+        } else if (kind == QueryColumn::zscore) {
+            LaneScales moments;
+            find_moments(lanes(), ranges_, moments, path_);
+            scale_rows(values_.data(), values_.size(), moments, -0.0, made_.data(), path_);
+        } else {
+            // Adding 0.0 turns -0.0 into 0.0: which of them is the lowest depends on the order of documents.
+            scale_rows(values_.data(), values_.size(), spans(), 0.0, made_.data(), path_);
+        }
+        write_rows(made_, columns, width, first);
     }
 
-    void write_features(std::span<float> columns, std::size_t width, std::size_t first) {
-        each_row(columns, width, first,
-                 [&](std::size_t position, std::size_t lane) { return values_[position][lane]; });
+    void write_features(std::span<float> columns, std::size_t width, std::size_t first) const {
+        write_rows(values_, columns, width, first);
     }
 
   private:
-    template <class Value>
-    void each_row(std::span<float> columns, std::size_t width, std::size_t first, const Value& value) {
-        for (std::size_t position = 0; position < rows_.size(); ++position) {
-            Block<float> made;
-            for (std::size_t lane = 0; lane < kWidth; ++lane) made[lane] = value(position, lane);
-            copy_lanes(made.data(), columns.data() + static_cast<std::size_t>(rows_[position]) * width + first);
+    SortedLanes lanes() { return {keys_.data(), positions_.data(), low_ranks_.data(), rows_.size()}; }
+
+    LaneScales spans() const {
+        LaneScales spans;
+        for (std::size_t lane = 0; lane < kWidth; ++lane) {
+            spans.centre.lanes[lane] = ranges_.low.lanes[lane];
+            spans.scale.lanes[lane] =
+                or_one(static_cast<double>(ranges_.high.lanes[lane]) - ranges_.low.lanes[lane]);
         }
+        return spans;
     }
 
+    void write_rows(const std::vector<FloatRow>& made, std::span<float> columns, std::size_t width,
+                    std::size_t first) const {
+        for (std::size_t position = 0; position < rows_.size(); ++position)
+            copy_lanes(made[position].lanes,
+                       columns.data() + static_cast<std::size_t>(rows_[position]) * width + first);
+    }
+
+    // In pieces of constant size, which are much faster than a call of the library.
     void copy_lanes(const float* from, float* to) const {
-        if (n_lanes_ == kWidth)
-            std::copy_n(from, kWidth, to);  // of constant size, which is much faster
-        else
-            std::copy_n(from, n_lanes_, to);
+        if (n_lanes_ == kWidth) return copy_piece<kWidth>(from, to);
+        if (n_lanes_ & 8) copy_piece<8>(from, to);
+        if (n_lanes_ & 4) copy_piece<4>(from, to);
+        if (n_lanes_ & 2) copy_piece<2>(from, to);
+        if (n_lanes_ & 1) copy_piece<1>(from, to);
     }
 
-    // The number of values that are not missing, the lowest and the highest.
-    void find_range() {
-        constexpr float infinity = std::numeric_limits<float>::infinity();
-        known_.fill(0);
-        low_.fill(infinity);
-        high_.fill(-infinity);
-        for (const Block<float>& row : values_)
-            for (std::size_t lane = 0; lane < kWidth; ++lane) {  // comparisons with NaN are false
-                known_[lane] += row[lane] == row[lane];
-                low_[lane] = row[lane] < low_[lane] ? row[lane] : low_[lane];
-                high_[lane] = row[lane] > high_[lane] ? row[lane] : high_[lane];
-            }
+    template <std::size_t size>
+    static void copy_piece(const float*& from, float*& to) {
+        std::copy_n(from, size, to);
+        from += size;
+        to += size;
     }
 
-    // Finds the rank of each value, missing ones last, and puts the values in this order.
     void sort() {
-        const std::size_t size = rows_.size();
-        keys_.resize(size + kCountLanes);
-        sorted_.resize(size);
-        for (std::size_t lane = 0; lane < kWidth; ++lane) {
-            auto& ranks = ranks_[lane];
-            ranks.resize(size + kCountLanes);
-            if (size < kCountBelow)
-                rank_by_counting(lane, ranks);
-            else
-                rank_by_sorting(lane, ranks);
-            for (std::size_t position = 0; position < size; ++position)
-                sorted_[static_cast<std::size_t>(ranks[position])][lane] = values_[position][lane];
-        }
-    }
-
-    void rank_by_counting(std::size_t lane, std::vector<std::int32_t>& ranks) {
-        for (std::size_t position = 0; position < rows_.size(); ++position) {
-            const float value = values_[position][lane];
-            keys_[position] = std::isnan(value) ? -std::numeric_limits<float>::infinity() : -value;
-        }
-        count_above(keys_.data(), static_cast<std::int64_t>(rows_.size()), ranks.data(), path_);
-    }
-
-    void rank_by_sorting(std::size_t lane, std::vector<std::int32_t>& ranks) {
+        if (rows_.size() < kRadixFrom) return sort_lanes(lanes(), path_);
         entries_.resize(rows_.size());
-        for (std::size_t position = 0; position < rows_.size(); ++position) {
-            const float value = values_[position][lane];
-            entries_[position] = {std::isnan(value) ? ~0u : ordered_bits(value),
-                                  static_cast<std::uint32_t>(position)};
-        }
-        radix_sort(entries_, other_entries_);
-        for (std::size_t rank = 0; rank < entries_.size(); ++rank)
-            ranks[entries_[rank].position] = static_cast<std::int32_t>(rank);
-    }
-
-    void find_moments(Block<double>& mean, Block<double>& deviation) {
-        Block<double> sum{}, squares{}, count;
-        for (std::size_t lane = 0; lane < kWidth; ++lane) count[lane] = std::max(1, known_[lane]);
-        for (const Block<double>& row : sorted_)
-            for (std::size_t lane = 0; lane < kWidth; ++lane)
-                sum[lane] += row[lane] == row[lane] ? row[lane] : 0.0;
-        for (std::size_t lane = 0; lane < kWidth; ++lane) mean[lane] = sum[lane] / count[lane];
-        for (const Block<double>& row : sorted_)
-            for (std::size_t lane = 0; lane < kWidth; ++lane) {
-                const double distance = row[lane] - mean[lane];
-                squares[lane] += distance == distance ? distance * distance : 0.0;
-            }
-        for (std::size_t lane = 0; lane < kWidth; ++lane)
-            deviation[lane] = or_one(std::sqrt(squares[lane] / count[lane]));
-    }
-
-    void write_ranks(std::span<float> columns, std::size_t width, std::size_t first) {
-        find_rank_values();
-        each_row(columns, width, first, [&](std::size_t position, std::size_t lane) {
-            return static_cast<float>(rank_values_[static_cast<std::size_t>(ranks_[lane][position])][lane]);
-        });
-    }
-
-    // The rank column of each sorted value: equal values have the ranks from low to high, and all get the middle.
-    void find_rank_values() {
-        rank_values_.resize(sorted_.size());
-        Block<double> low{}, high{}, single, others;
-        for (std::size_t lane = 0; lane < kWidth; ++lane) {
-            single[lane] = known_[lane] > 1 ? 0.0 : 1.0;
-            others[lane] = std::max(1, known_[lane] - 1);
-        }
-        for (std::size_t rank = 0; rank < sorted_.size(); ++rank) {
-            const Block<double>&current = sorted_[rank], &before = sorted_[rank - (rank > 0)];
-            for (std::size_t lane = 0; lane < kWidth; ++lane) {
-                low[lane] = current[lane] == before[lane] ? low[lane] : static_cast<double>(rank);
-                rank_values_[rank][lane] = low[lane];
-            }
-        }
-        for (std::size_t rank = sorted_.size(); rank-- > 0;) {
-            const Block<double>&current = sorted_[rank], &after = sorted_[rank + (rank + 1 < sorted_.size())];
-            for (std::size_t lane = 0; lane < kWidth; ++lane) {
-                const bool tied = current[lane] == after[lane] && rank + 1 < sorted_.size();
-                high[lane] = tied ? high[lane] : static_cast<double>(rank);
-                const double middle = (rank_values_[rank][lane] + high[lane] + single[lane]) / 2.0 / others[lane];
-                rank_values_[rank][lane] = current[lane] == current[lane] ? middle : current[lane];
+        for (std::size_t lane = 0; lane < n_lanes_; ++lane) {
+            for (std::size_t position = 0; position < rows_.size(); ++position)
+                entries_[position] = {ordered_bits(keys_[position].lanes[lane]),
+                                      static_cast<std::uint32_t>(position)};
+            radix_sort(entries_, other_entries_);
+            for (std::size_t rank = 0; rank < entries_.size(); ++rank) {
+                const std::uint32_t position = entries_[rank].position;
+                const float value = values_[position].lanes[lane];
+                keys_[rank].lanes[lane] = std::isnan(value) ? std::numeric_limits<float>::infinity() : value;
+                positions_[rank].lanes[lane] = static_cast<std::int32_t>(position);
             }
         }
     }
@@ -213,13 +145,10 @@ class BlockColumns {
     const SimdPath path_ = widest_path();
     Rows rows_;
     std::size_t n_lanes_ = 0;
-    std::vector<Block<float>> values_;        // by position
-    std::vector<Block<double>> sorted_;       // by rank
-    std::vector<Block<double>> rank_values_;  // by rank
-    Block<std::vector<std::int32_t>> ranks_;
-    Block<std::int32_t> known_;
-    Block<float> low_, high_;
-    std::vector<float> keys_;
+    std::vector<FloatRow> values_, made_;        // by position
+    std::vector<FloatRow> keys_;                 // by rank
+    std::vector<IntRow> positions_, low_ranks_;  // by rank
+    LaneRanges ranges_;
     std::vector<Entry> entries_, other_entries_;
 };
 
@@ -229,11 +158,11 @@ double pairwise_sum(Doubles values) {
         return pairwise_sum(values.first(half)) + pairwise_sum(values.subspan(half));
     }
     double total = 0.0;
-    const std::size_t whole = values.size() / kWidth * kWidth;
+    const std::size_t whole = values.size() / kSums * kSums;
     if (whole > 0) {
-        Block<double> sums{};
-        for (std::size_t start = 0; start < whole; start += kWidth)
-            for (std::size_t lane = 0; lane < kWidth; ++lane) sums[lane] += values[start + lane];
+        std::array<double, kSums> sums{};
+        for (std::size_t start = 0; start < whole; start += kSums)
+            for (std::size_t lane = 0; lane < kSums; ++lane) sums[lane] += values[start + lane];
         total = ((sums[0] + sums[1]) + (sums[2] + sums[3])) + ((sums[4] + sums[5]) + (sums[6] + sums[7]));
     }
     for (double value : values.subspan(whole)) total += value;

@@ -6,6 +6,7 @@
 
 #include "simd/kernels.hpp"
 #include "simd/pair_kernels.hpp"
+#include "simd/query_kernels.hpp"
 #include "simd/tree_kernels.hpp"
 
 namespace rankwright {
@@ -45,6 +46,25 @@ SimdPath widest_path() { return SimdPath::portable; }
 
 void count_above(const float* keys, std::int64_t size, std::int32_t* ranks, SimdPath path) {
     RANKWRIGHT_KERNEL(path, count_above)(keys, size, ranks);
+}
+
+void find_ranges(const FloatRow* values, SortedLanes lanes, LaneRanges& ranges, SimdPath path) {
+    RANKWRIGHT_KERNEL(path, find_ranges)(values, lanes, ranges);
+}
+
+void sort_lanes(SortedLanes lanes, SimdPath path) { RANKWRIGHT_KERNEL(path, sort_lanes)(lanes); }
+
+void find_moments(SortedLanes lanes, const LaneRanges& ranges, LaneScales& moments, SimdPath path) {
+    RANKWRIGHT_KERNEL(path, find_moments)(lanes, ranges, moments);
+}
+
+void find_ranks(SortedLanes lanes, const LaneRanges& ranges, FloatRow* ranks, SimdPath path) {
+    RANKWRIGHT_KERNEL(path, find_ranks)(lanes, ranges, ranks);
+}
+
+void scale_rows(const FloatRow* values, std::size_t size, const LaneScales& by, double zero, FloatRow* scaled,
+                SimdPath path) {
+    RANKWRIGHT_KERNEL(path, scale_rows)(values, size, by, zero, scaled);
 }
 
 void encode_column(const float* values, const float* edges, std::uint8_t* codes, SimdPath path) {

@@ -49,11 +49,11 @@ def test_equals_the_slow_twin(data, kinds):
 
 @pytest.mark.parametrize(
     ("n_features", "sizes"),
-    [*((n, [1, 31, 32, 33]) for n in (1, 7, 8, 9, 17)), (9, [255, 256]), (1, [257])],
+    [*((n, [1, 2, 3, 31, 32, 33]) for n in (1, 7, 15, 16, 17, 33)), (9, [255, 256]), (1, [257])],
     ids=str,
 )
 def test_equals_the_slow_twin_for_any_size(n_features, sizes):
-    """Up to 255 documents are compared with each other, more are sorted; features are taken by eight."""
+    """Features are taken by sixteen, and the network that sorts them depends on the number of documents."""
     rng = np.random.default_rng(n_features)
     qid = rng.permutation(np.repeat(np.arange(len(sizes)), sizes))
     X = rng.normal(size=(len(qid), n_features)).astype(np.float32)
@@ -63,6 +63,20 @@ def test_equals_the_slow_twin_for_any_size(n_features, sizes):
     found = [with_query_features(X, QueryGroups.of(qid), tuple(QueryFeature), n_threads=n) for n in (1, 3)]
     assert found[0].tobytes() == found[1].tobytes()
     assert_same_bits(found[0], slow(X, qid.tolist(), KINDS))
+
+
+@pytest.mark.parametrize("size", [4095, 4096])
+def test_small_and_large_queries_are_sorted_in_different_ways(size):
+    rng = np.random.default_rng(size)
+    values = np.where(rng.random(size) < 0.5, rng.normal(size=size), rng.integers(-2, 3, size)).astype(np.float32)
+    values[rng.random(size) < 0.1] = np.nan
+    known = np.sort(values[~np.isnan(values)]).astype(np.float64)
+    mean = np.cumsum(known)[-1] / len(known)  # adds in order
+    deviation = np.sqrt(np.cumsum((known - mean) ** 2)[-1] / len(known))
+    lower, up_to = (np.searchsorted(known, values, side) for side in ("left", "right"))
+    ranks = np.where(np.isnan(values), np.nan, (lower + up_to - 1) / 2 / (len(known) - 1))
+    expected = np.column_stack([values, (values - mean) / deviation, ranks]).astype(np.float32)
+    np.testing.assert_array_equal(widened(values[:, None], [1] * size, "zscore", "rank"), expected)
 
 
 @given(queries(), st.lists(st.sampled_from(KINDS), unique=True))

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 class Choice(NamedTuple):
     """The index of a number of rounds, and its values: one per judging query."""
 
-    index: int
+    round_index: int
     values: Doubles
 
 
@@ -154,7 +154,8 @@ def mix(entries: Sequence[JudgedEntry], weigh: Weigh, judgements: NDArray[np.boo
 def mix_chosen(entries: Sequence[JudgedEntry], choices: Sequence[Choice], weigh: Weigh) -> Mix:
     """Choose the weights of entries whose rounds are chosen."""
     weights = weigh(np.array([choice.values for choice in choices]))
-    return Mix(tuple(entries), tuple(choice.index for choice in choices), prune_weights(weights, KEPT_WEIGHT))
+    round_indices = tuple(choice.round_index for choice in choices)
+    return Mix(tuple(entries), round_indices, prune_weights(weights, KEPT_WEIGHT))
 
 
 class MemberStanding(NamedTuple):
