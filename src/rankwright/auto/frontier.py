@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rankwright.auto.mixing import Choice, JudgedEntry, Weigh
+    from rankwright.auto.mixing import ChosenRounds, JudgedEntry, Weigh
     from rankwright.auto.plan import HeldOut
     from rankwright.data.dataset import RankingData
     from rankwright.metrics.base import Metric
@@ -118,7 +118,7 @@ class Frontier:
     n_threads: int
     weigh: Weigh = plausible_weights
     judgements: NDArray[np.bool_] | None = None
-    _choices: dict[tuple[str, int], Choice] = field(default_factory=dict, init=False)
+    _choices: dict[tuple[str, int], ChosenRounds] = field(default_factory=dict, init=False)
 
     def priced(self, entries: Sequence[JudgedEntry]) -> Priced:
         """Return the mixture of these entries with its time and its value."""
@@ -193,7 +193,7 @@ class Frontier:
     def _mix(self, entries: Sequence[JudgedEntry]) -> Mix:
         return mix_chosen(entries, list(map(self._choice, entries)), self.weigh)
 
-    def _choice(self, entry: JudgedEntry) -> Choice:
+    def _choice(self, entry: JudgedEntry) -> ChosenRounds:
         """Return the rounds of an entry, which do not depend on the others; computed once for each of its cuts."""
         cut = entry.name, len(entry.rounds)
         if cut not in self._choices:

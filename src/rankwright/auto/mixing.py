@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     Weigh = Callable[[Doubles], Doubles]
 
 
-class Choice(NamedTuple):
+class ChosenRounds(NamedTuple):
     """The index of a number of rounds, and its values: one per judging query."""
 
     round_index: int
@@ -88,10 +88,10 @@ class JudgedEntry:
         curve = [self.held_out.by_query(values, judgements) for values in self.values]
         return max(0, middle_round([mean_over_queries(values) for values in curve], curve).best_round - 1)
 
-    def choice(self, judgements: NDArray[np.bool_] | None = None) -> Choice:
+    def choice(self, judgements: NDArray[np.bool_] | None = None) -> ChosenRounds:
         """Return the number of rounds that these judgements choose, with its value of every judging query."""
         index = self.best_index(judgements)
-        return Choice(index, self.held_out.by_query(self.values[index], judgements))
+        return ChosenRounds(index, self.held_out.by_query(self.values[index], judgements))
 
     def up_to(self, index: int) -> JudgedEntry:
         """Return the entry without the numbers of rounds after this index."""
@@ -151,7 +151,7 @@ def mix(entries: Sequence[JudgedEntry], weigh: Weigh, judgements: NDArray[np.boo
     return mix_chosen(entries, [entry.choice(judgements) for entry in entries], weigh)
 
 
-def mix_chosen(entries: Sequence[JudgedEntry], choices: Sequence[Choice], weigh: Weigh) -> Mix:
+def mix_chosen(entries: Sequence[JudgedEntry], choices: Sequence[ChosenRounds], weigh: Weigh) -> Mix:
     """Choose the weights of entries whose rounds are chosen."""
     weights = weigh(np.array([choice.values for choice in choices]))
     round_indices = tuple(choice.round_index for choice in choices)
