@@ -33,7 +33,7 @@ ROOMS = {  # the first part of a name's module, and the heading that it stands u
     "interop": "Models",
     "base": "Errors",
 }
-MODULES = ("metrics", "analyses", "text", "charts")
+MODULES = ("metrics", "analyses", "text", "clicks", "charts")
 INTRODUCTION = """\
 # API reference
 

@@ -13,6 +13,7 @@ MODULES = {
     "rw.text": rw.text,
     "rw.analyses": rw.analyses,
     "rw.charts": rw.charts,
+    "rw.clicks": rw.clicks,
 }
 OPTIONS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
 PUBLIC = {

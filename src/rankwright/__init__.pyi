@@ -1,4 +1,5 @@
 from . import analyses as analyses
+from . import clicks as clicks
 from . import metrics as metrics
 from . import text as text
 from .analyses.dcg_bound import dcg_loss as dcg_loss

@@ -16,6 +16,7 @@ from rankwright.cli.app import OTHER_NAMES, app
 from rankwright.cli.options.faces import METRICS as SHOWN_METRICS
 from rankwright.cli.options.signatures import declared
 from rankwright.cli.verbs.analyse import KINDS
+from rankwright.cli.verbs.clicks import TASKS
 from rankwright.metrics import CONVENTIONS
 from rankwright.metrics.catalogue import METRICS
 
@@ -30,6 +31,7 @@ VERBS = [
     "train",
     "tune",
     "evaluate",
+    "clicks",
     "compare",
     "combine",
     "predict",
@@ -66,7 +68,7 @@ def test_help_has_an_example_that_fits_a_terminal(run, verb, monkeypatch):
     assert re.fullmatch(rf"Example:\n    rankwright {verb}( .*)?", example)
 
 
-HELP = [[verb] for verb in VERBS] + [["analyse", kind] for kind in KINDS]
+HELP = [[verb] for verb in VERBS] + [["analyse", kind] for kind in KINDS] + [["clicks", task] for task in TASKS]
 
 
 @pytest.mark.parametrize("words", HELP, ids=" ".join)

@@ -72,6 +72,7 @@ class Verbs(VerbGroup):
         ),
         "Apply a model": ("predict", "rank", "serve", "drift", "info", "import", "export"),
         "Search text": ("index", "search", "features"),
+        "Learn from users": ("clicks",),
     }
 
     def load(self, name: str) -> Any:

@@ -1,0 +1,105 @@
+"""`rankwright clicks TASK`: logs of clicks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, ClassVar
+
+import typer
+
+import rankwright as rw
+from rankwright.base.errors import InputError
+from rankwright.cli.options.data_files import FORMATS, LETOR, ReadOptions
+from rankwright.cli.options.faces import Face
+from rankwright.cli.options.option_groups import REQUIRED, argument, option
+from rankwright.cli.options.shared_options import JSON, checked_output, named_files
+from rankwright.cli.options.signatures import Given, options_of
+from rankwright.cli.output.console import note, show_json
+from rankwright.cli.verb_groups import VerbGroup
+
+SIMULATION = {
+    "behaviour": Face("NAME", words="How users click: position, cascade, browsing, dependent, trust or none."),
+    "sessions": Face("N"),
+    "power": Face("NUMBER"),
+    "depth": Face("N", more={"min": 1}),
+    "eta": Face("NUMBER", words="How fast examination falls with the position; by default 1."),
+    "noise": Face("FRACTION"),
+    "trust": Face("FRACTION", words="Trust of the behaviour trust; by default 0.5.", rare=True),
+    "shuffled": Face("FRACTION"),
+    "random_state": Face("N", "--seed", more={"min": 0}),
+}
+
+
+def simulate(
+    *,
+    systems: list[str] | None = argument(
+        "What orders the documents: model files, score files, runs. NAME=FILE names one. Every session uses one "
+        "of several at random.",
+        "SYSTEM...",
+    ),
+    data: Path = option(f"Judged documents ({FORMATS}).", "FILE", default=REQUIRED),
+    out: Path = option("Log to write: .csv, .tsv or .parquet, one row per impression.", "FILE", default=REQUIRED),
+    by: str | None = option(
+        "Column of the data, or number of a LETOR feature, that orders the documents in place of a system: "
+        "ascending, or descending with - before it, such as -sales or -25.",
+        "COLUMN",
+    ),
+    reading: ReadOptions,
+    how: Given = options_of("clicks.simulate", faces=SIMULATION),
+    json: bool = JSON,
+) -> None:
+    """Simulate users who click on the results of a ranker, whose relevance is known.
+
+    Example:
+
+        rankwright clicks simulate old.rw --data train.txt --out log.csv
+    """
+    from rankwright.cli.options.system_files import opened
+    from rankwright.data.writers import is_table_name, write_table
+
+    files = named_files(systems or [])
+    if not files and by is None:
+        raise InputError("Name a system that orders the documents, or a column with --by.")
+    if not is_table_name(out):
+        raise InputError(f"The name of a log ends with .csv, .tsv, .parquet, .csv.gz or .tsv.gz, not {out.name}.")
+    checked_output(out, inputs=(data, *files.values()))
+    in_table = by if reading.format_of(data) != LETOR else None  # a feature of a LETOR file is known by its number
+    with opened(files, data, reading, how["n_jobs"], in_table) as (rankers, judged):
+        order = {} if by is None else {by: by}
+        log = rw.clicks.simulate(judged, order | rankers, **how)
+    write_table(log.columns(), out)
+    note(f"wrote {out}: {_size(log)}")
+    if json:
+        facts = {"impressions": len(log), "lists": log.n_lists, "clicks": log.n_clicks}
+        show_json({"out": str(out), **facts})
+
+
+def _size(log: Any) -> str:
+    return repr(log).removeprefix("ClickLog(").removesuffix(")")
+
+
+TASKS = {"simulate": simulate}
+
+
+class Tasks(VerbGroup):
+    """What can be done with clicks."""
+
+    panels: ClassVar[Mapping[str, Sequence[str]]] = {"Logs": ("simulate",)}
+
+    def load(self, name: str) -> Any:
+        """Return the verb of a task."""
+        return TASKS[name]
+
+
+clicks = typer.Typer(cls=Tasks, add_completion=False, subcommand_metavar="TASK ...", no_args_is_help=True)
+
+
+@clicks.callback()
+def _options() -> None:
+    """Work with logs of clicks: simulate them.
+
+    Example:
+
+        rankwright clicks simulate old.rw --data train.txt --out log.csv
+    """
