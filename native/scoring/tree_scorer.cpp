@@ -40,18 +40,18 @@ std::vector<std::uint32_t> sorted_splits(const FlatTrees& trees) {
 }
 
 template <class T>
-EncodeKernel<T> encode_kernel(const TreeKernels& kernels) {
+CopyKernel<T> copy_kernel(const ValueKernels& kernels) {
     if constexpr (std::is_same_v<T, float>)
-        return kernels.encode_floats;
+        return kernels.copy_floats;
     else
-        return kernels.encode_doubles;
+        return kernels.copy_doubles;
 }
 
 // A float is never too large.
-bool any_too_large(const DenseRows<float>&, const float*, std::size_t, const TreeKernels&) { return false; }
+bool any_too_large(const DenseRows<float>&, const float*, std::size_t, const ValueKernels&) { return false; }
 
 bool any_too_large(const DenseRows<double>& matrix, const double* block, std::size_t n,
-                   const TreeKernels& kernels) {
+                   const ValueKernels& kernels) {
     const TooLargeKernel too_large = kernels.too_large;
     const auto width = static_cast<std::ptrdiff_t>(matrix.n_features);
     if (matrix.feature_stride == 1 && matrix.row_stride == width)
@@ -67,9 +67,9 @@ bool any_too_large(const DenseRows<double>& matrix, const double* block, std::si
     return exceeds;
 }
 
-bool any_too_large(std::span<const float>, const TreeKernels&) { return false; }
+bool any_too_large(std::span<const float>, const ValueKernels&) { return false; }
 
-bool any_too_large(std::span<const double> values, const TreeKernels& kernels) {
+bool any_too_large(std::span<const double> values, const ValueKernels& kernels) {
     return kernels.too_large(values.data(), 1, values.size());
 }
 
@@ -246,55 +246,64 @@ std::size_t TreeScorer::rows_per_chunk() const {
 
 template <class Matrix>
 bool TreeScorer::score(const Matrix& matrix, int n_threads, SimdPath path, std::span<double> scores) const {
-    const TreeKernels& kernels = tree_kernels(path);
     std::atomic<bool> fits{true};
     parallel_ranges(row_count(matrix), rows_per_chunk(), n_threads, [&](std::size_t first, std::size_t last) {
-        if (!score_chunk(matrix, first, kernels, scores.subspan(first, last - first))) fits = false;
+        if (!score_chunk(matrix, first, path, scores.subspan(first, last - first))) fits = false;
     });
     return fits;
 }
 
 template <class Matrix>
-bool TreeScorer::score_chunk(const Matrix& matrix, std::size_t first, const TreeKernels& kernels,
+bool TreeScorer::score_chunk(const Matrix& matrix, std::size_t first, SimdPath path,
                              std::span<double> scores) const {
     const std::size_t n_blocks = (scores.size() + kBlock - 1) / kBlock, n_columns = columns_.size();
     const auto codes = std::make_unique<BlockBytes[]>(n_blocks * n_columns);
     const auto sums = std::make_unique<BlockScores[]>(n_blocks);
     for (std::size_t block = 0; block < n_blocks; ++block) {
         const std::size_t begin = block * kBlock, n = std::min(kBlock, scores.size() - begin);
-        if (!encode_block(matrix, first + begin, n, kernels, codes.get() + block * n_columns)) return false;
+        if (!encode_block(matrix, first + begin, n, value_kernels(path), codes.get() + block * n_columns))
+            return false;
     }
-    add_all_trees(codes.get(), scores.size(), kernels, sums.get());
+    add_all_trees(codes.get(), scores.size(), add_trees_on(path), sums.get());
     for (std::size_t row = 0; row < scores.size(); ++row) scores[row] = sums[row / kBlock].documents[row % kBlock];
     return true;
 }
 
-void TreeScorer::add_all_trees(const BlockBytes* codes, std::size_t n_rows, const TreeKernels& kernels,
+void TreeScorer::add_all_trees(const BlockBytes* codes, std::size_t n_rows, AddTrees& add_trees,
                                BlockScores* scores) const {
     for (std::size_t tree = 0; tree < trees_.size();) {
         const std::size_t first = tree;
         for (std::int64_t n_leaves = 0; tree < trees_.size() && n_leaves < kLeavesPerTurn; ++tree)
             n_leaves += trees_[tree].n_leaves;
         for (std::size_t block = 0; block * kBlock < n_rows; ++block)
-            kernels.add_trees(&trees_[first], tree - first, codes + block * columns_.size(),
-                              std::min(kBlock, n_rows - block * kBlock), scores[block]);
+            add_trees(&trees_[first], tree - first, codes + block * columns_.size(),
+                      std::min(kBlock, n_rows - block * kBlock), scores[block]);
     }
 }
 
 template <class T>
 bool TreeScorer::encode_block(const DenseRows<T>& matrix, std::size_t first, std::size_t n,
-                              const TreeKernels& kernels, BlockBytes* codes) const {
+                              const ValueKernels& kernels, BlockBytes* codes) const {
     const T* block = matrix.data + static_cast<std::ptrdiff_t>(first) * matrix.row_stride;
     if (any_too_large(matrix, block, n, kernels)) return false;
-    for (std::size_t number = 0; number < columns_.size(); ++number)
-        encode_kernel<T>(kernels)(columns_[number], block + features_[number] * matrix.feature_stride,
-                                  matrix.row_stride, n, codes[number]);
+    BlockValues copies[kFeaturesTogether] = {};
+    std::size_t begin = 0, end = 0;  // the features of the copies
+    for (std::size_t number = 0; number < columns_.size(); ++number) {
+        const auto feature = static_cast<std::size_t>(features_[number]);
+        if (feature >= end) {
+            begin = feature;
+            end = std::min(begin + kFeaturesTogether, matrix.n_features);
+            copy_kernel<T>(kernels)(block + static_cast<std::ptrdiff_t>(begin) * matrix.feature_stride,
+                                    matrix.row_stride, matrix.feature_stride, n, end - begin, copies);
+        }
+        kernels.encode(columns_[number], copies[feature - begin], n, codes[number]);
+    }
     return true;
 }
 
 template <class T, class Index>
 bool TreeScorer::encode_block(const SparseRows<T, Index>& matrix, std::size_t first, std::size_t n,
-                              const TreeKernels& kernels, BlockBytes* codes) const {
+                              const ValueKernels& kernels, BlockBytes* codes) const {
     for (std::size_t number = 0; number < columns_.size(); ++number)
         std::memset(codes[number].documents, code_of_zero_[number], kBlock);
     const auto begin = static_cast<std::size_t>(matrix.offsets[first]);

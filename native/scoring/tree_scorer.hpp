@@ -47,16 +47,15 @@ class TreeScorer {
     void lay_out_trees(const FlatTrees& trees);
     std::size_t rows_per_chunk() const;
     template <class Matrix>
-    bool score_chunk(const Matrix& matrix, std::size_t first, const TreeKernels& kernels,
-                     std::span<double> scores) const;
-    void add_all_trees(const BlockBytes* codes, std::size_t n_rows, const TreeKernels& kernels,
+    bool score_chunk(const Matrix& matrix, std::size_t first, SimdPath path, std::span<double> scores) const;
+    void add_all_trees(const BlockBytes* codes, std::size_t n_rows, AddTrees& add_trees,
                        BlockScores* scores) const;
     template <class T>
-    bool encode_block(const DenseRows<T>& matrix, std::size_t first, std::size_t n, const TreeKernels& kernels,
+    bool encode_block(const DenseRows<T>& matrix, std::size_t first, std::size_t n, const ValueKernels& kernels,
                       BlockBytes* codes) const;
     template <class T, class Index>
     bool encode_block(const SparseRows<T, Index>& matrix, std::size_t first, std::size_t n,
-                      const TreeKernels& kernels, BlockBytes* codes) const;
+                      const ValueKernels& kernels, BlockBytes* codes) const;
 
     std::vector<Chunk> chunks_;
     std::vector<Column> columns_;

@@ -8,6 +8,7 @@
 #include "simd/pair_kernels.hpp"
 #include "simd/query_kernels.hpp"
 #include "simd/tree_kernels.hpp"
+#include "simd/value_kernels.hpp"
 
 namespace rankwright {
 
@@ -116,20 +117,8 @@ PairRows pair_rows(SimdPath path) {
 PairRows pair_rows(SimdPath) { return {portable::measure_from, portable::linear_row, portable::given_row}; }
 #endif
 
-#if defined(__x86_64__)
-const TreeKernels& tree_kernels(SimdPath path) {
-    switch (path) {
-        case SimdPath::avx512:
-            return avx512::tree_kernels;
-        case SimdPath::avx2:
-            return avx2::tree_kernels;
-        case SimdPath::portable:
-            break;
-    }
-    return portable::tree_kernels;
-}
-#else
-const TreeKernels& tree_kernels(SimdPath) { return portable::tree_kernels; }
-#endif
+const ValueKernels& value_kernels(SimdPath path) { return RANKWRIGHT_KERNEL(path, value_kernels); }
+
+AddTrees& add_trees_on(SimdPath path) { return RANKWRIGHT_KERNEL(path, add_trees); }
 
 }  // namespace rankwright

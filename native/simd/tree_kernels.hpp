@@ -1,46 +1,15 @@
-// The kernels of tree scoring, compiled once per SIMD path; see simd/kernels.hpp. They process blocks of
-// 256 documents.
-//
-// A column has at most 255 sorted thresholds of one feature. The code of a document in it is the number of
-// thresholds below its value, so that `value <= thresholds[rank]` is `code <= rank`, a comparison of bytes. Codes
-// and ranks are stored minus 128, because all processors compare signed bytes.
+// The kernels of tree scoring, compiled once per SIMD path; see simd/kernels.hpp. They process the codes of blocks
+// of documents; see simd/value_kernels.hpp.
 #pragma once
 #include <cstddef>
 #include <cstdint>
 
-#include "simd/kernels.hpp"
+#include "simd/value_kernels.hpp"
 
 namespace rankwright {
 
-constexpr std::size_t kBlock = 256;
-constexpr std::size_t kChunk = 16;
-constexpr std::size_t kMaxThresholds = 255;
-
-// One code per document of a block.
-struct alignas(64) BlockBytes {
-    std::int8_t documents[kBlock];
-};
-
 struct alignas(64) BlockScores {
     double documents[kBlock];
-};
-
-struct alignas(64) Chunk {
-    float thresholds[kChunk];
-};
-
-// Thresholds in two orders, padded with infinity to 2^depth, and to at least 32.
-struct Column {
-    // In the order of a binary search: it starts at node 1, and goes from node p to 2p, or to 2p + 1 if the
-    // threshold at p is below the value. After `depth` steps, p - 2^depth thresholds are below the value. Entry 0
-    // is infinity.
-    const float* search;
-    const float* sorted;  // followed by kChunk infinities
-    int depth;
-    // If true, higher values count as `highest` and a missing value as infinity; otherwise a missing value counts
-    // as minus infinity.
-    bool missing_right;
-    float highest;
 };
 
 // A split of a tree of at most kSmallTree leaves, which are numbered from left to right. `left_leaves` is the
@@ -88,38 +57,23 @@ struct CodedTree {
     bool oblivious;
 };
 
-// Whether any of n values is too large for 32 bits: finite, but infinite after rounding.
-using TooLargeKernel = bool (*)(const double* values, std::ptrdiff_t stride, std::size_t n);
-
-// The codes of the first n values of a block; the other codes are undefined.
-template <class T>
-using EncodeKernel = void (*)(const Column& column, const T* values, std::ptrdiff_t stride, std::size_t n,
-                              BlockBytes& codes);
-
 // Adds the leaf value of each tree, in order, to the scores of the first n documents of a block; the other scores
 // are undefined.
-using AddTreesKernel = void (*)(const CodedTree* trees, std::size_t n_trees, const BlockBytes* codes,
-                                std::size_t n, BlockScores& scores);
-
-struct TreeKernels {
-    TooLargeKernel too_large;
-    EncodeKernel<float> encode_floats;
-    EncodeKernel<double> encode_doubles;
-    AddTreesKernel add_trees;
-};
+using AddTrees = void(const CodedTree* trees, std::size_t n_trees, const BlockBytes* codes, std::size_t n,
+                      BlockScores& scores);
 
 namespace portable {
-extern const TreeKernels tree_kernels;
+AddTrees add_trees;
 }
 #if defined(__x86_64__)
 namespace avx2 {
-extern const TreeKernels tree_kernels;
+AddTrees add_trees;
 }
 namespace avx512 {
-extern const TreeKernels tree_kernels;
+AddTrees add_trees;
 }
 #endif
 
-const TreeKernels& tree_kernels(SimdPath path);
+AddTrees& add_trees_on(SimdPath path);
 
 }  // namespace rankwright

@@ -17,8 +17,6 @@ using SignedBytes = std::int8_t __attribute__((vector_size(kWidth), may_alias));
 using Bytes = std::uint8_t __attribute__((vector_size(kWidth), may_alias));
 using Words = std::uint32_t __attribute__((vector_size(kWidth), may_alias));
 
-constexpr float kInfinity = __builtin_inff();
-
 #if defined(__AVX512BW__)
 // Looks up sixteen indices in a table of n, by their lowest bits.
 template <int n>
@@ -31,153 +29,7 @@ inline __m512 look_up(const __m512* table, __m512i index) {
     }
 }
 
-template <int n>
-inline __m512i descend(const __m512* table, __m512 value, __m512i node) {
-    const __mmask16 below = _mm512_cmp_ps_mask(look_up<n>(table, node), value, _CMP_LT_OQ);
-    const __m512i twice = _mm512_add_epi32(node, node);
-    return _mm512_mask_add_epi32(twice, below, twice, _mm512_set1_epi32(1));
-}
-
-inline __m256 eight_floats(const float* values, __m512i index, __mmask8 wanted) {
-    return _mm512_mask_i64gather_ps(_mm256_setzero_ps(), wanted, index, values, sizeof(float));
-}
-inline __m256 eight_floats(const double* values, __m512i index, __mmask8 wanted) {
-    return _mm512_cvtpd_ps(_mm512_mask_i64gather_pd(_mm512_setzero_pd(), wanted, index, values, sizeof(double)));
-}
-
-// Searches for sixteen documents at once.
-template <class T>
-void encode(const Column& column, const T* values, std::ptrdiff_t stride, std::size_t n, BlockBytes& codes) {
-    const auto* const table = reinterpret_cast<const __m512*>(column.search);
-    const __m512i first_code = _mm512_set1_epi32((1 << column.depth) + 128);
-    __m512i row = _mm512_mullo_epi64(_mm512_setr_epi64(0, 1, 2, 3, 4, 5, 6, 7), _mm512_set1_epi64(stride));
-    for (std::size_t document = 0; document < n; document += 16) {
-        const unsigned wanted = n - document < 16 ? (1u << (n - document)) - 1 : 0xffffu;
-        const __m256 low = eight_floats(values, row, static_cast<__mmask8>(wanted));
-        row = _mm512_add_epi64(row, _mm512_set1_epi64(8 * stride));
-        const __m256 high = eight_floats(values, row, static_cast<__mmask8>(wanted >> 8));
-        row = _mm512_add_epi64(row, _mm512_set1_epi64(8 * stride));
-        __m512 value = _mm512_insertf32x8(_mm512_castps256_ps512(low), high, 1);
-        if (column.missing_right) {
-            value = _mm512_min_ps(_mm512_set1_ps(column.highest), value);  // NaN stays
-            value = _mm512_min_ps(value, _mm512_set1_ps(kInfinity));       // NaN becomes infinity
-        }
-        __m512i node = _mm512_set1_epi32(1);
-        for (int level = 0; level < column.depth && level < 5; ++level) node = descend<32>(table, value, node);
-        if (column.depth > 5) node = descend<32>(table + 2, value, node);
-        if (column.depth > 6) node = descend<64>(table + 4, value, node);
-        if (column.depth > 7) node = descend<128>(table + 8, value, node);
-        const __m128i code = _mm512_cvtepi32_epi8(_mm512_sub_epi32(node, first_code));
-        _mm_store_si128(reinterpret_cast<__m128i*>(codes.documents + document), code);
-    }
-}
-#else
-// The number of values, of 16, that are below x.
-#if defined(__AVX2__)
-inline unsigned count_below(const float* numbers, float x) {
-    const __m256 value = _mm256_set1_ps(x);
-    const int low = _mm256_movemask_ps(_mm256_cmp_ps(_mm256_loadu_ps(numbers), value, _CMP_LT_OQ));
-    const int high = _mm256_movemask_ps(_mm256_cmp_ps(_mm256_loadu_ps(numbers + 8), value, _CMP_LT_OQ));
-    return static_cast<unsigned>(__builtin_popcount(static_cast<unsigned>(low | high << 8)));
-}
-#else
-inline unsigned count_below(const float* numbers, float x) {
-    using Floats = float __attribute__((vector_size(16), aligned(4), may_alias));
-    const auto* four = reinterpret_cast<const Floats*>(numbers);
-    const auto below = (four[0] < x) + (four[1] < x) + (four[2] < x) + (four[3] < x);  // -1 where it holds
-    return static_cast<unsigned>(-(below[0] + below[1] + below[2] + below[3]));
-}
 #endif
-
-#if defined(__AVX2__)
-// Columns of few thresholds compare 32 documents with one threshold after the other, which is faster than a
-// search.
-constexpr int kFewLevels = 3;
-
-template <class T>
-inline __m256 eight_values(const T* values, std::ptrdiff_t stride, const Column& column) {
-    const auto at = [&](std::ptrdiff_t row) { return static_cast<float>(values[row * stride]); };
-    const __m256 eight = _mm256_setr_ps(at(0), at(1), at(2), at(3), at(4), at(5), at(6), at(7));
-    if (!column.missing_right) return eight;
-    const __m256 limited = _mm256_min_ps(_mm256_set1_ps(column.highest), eight);  // NaN stays
-    return _mm256_min_ps(limited, _mm256_set1_ps(kInfinity));                     // NaN becomes infinity
-}
-
-// Encodes as many documents as are a multiple of 32, and returns their number.
-template <class T>
-std::size_t encode_by_few(const Column& column, const T* values, std::ptrdiff_t stride, std::size_t n,
-                          BlockBytes& codes) {
-    const int n_thresholds = (1 << column.depth) - 1;
-    const __m256i order = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);  // undoes that packing keeps halves apart
-    std::size_t document = 0;
-    for (; document + 32 <= n; document += 32, values += 32 * stride) {
-        __m256 value[4];
-        __m256i code[4];
-        for (int part = 0; part < 4; ++part) {
-            value[part] = eight_values(values + 8 * part * stride, stride, column);
-            code[part] = _mm256_set1_epi32(-128);
-        }
-        for (int rank = 0; rank < n_thresholds; ++rank) {
-            const __m256 threshold = _mm256_broadcast_ss(column.sorted + rank);
-            for (int part = 0; part < 4; ++part) {
-                const __m256 below = _mm256_cmp_ps(threshold, value[part], _CMP_LT_OQ);
-                code[part] = _mm256_sub_epi32(code[part], _mm256_castps_si256(below));
-            }
-        }
-        const __m256i first = _mm256_packs_epi32(code[0], code[1]), last = _mm256_packs_epi32(code[2], code[3]);
-        const __m256i bytes = _mm256_permutevar8x32_epi32(_mm256_packs_epi16(first, last), order);
-        _mm256_store_si256(reinterpret_cast<__m256i*>(codes.documents + document), bytes);
-    }
-    return document;
-}
-#endif
-
-// A search in two stages: the first four steps at once, then all others at once.
-template <bool long_search, bool missing_right, class T>
-void encode_as(const Column& column, const T* values, std::ptrdiff_t stride, std::size_t n, BlockBytes& codes) {
-    std::size_t document = 0;
-#if defined(__AVX2__)
-    if (column.depth <= kFewLevels) document = encode_by_few(column, values, stride, n, codes);
-    values += static_cast<std::ptrdiff_t>(document) * stride;
-#endif
-    for (; document < n; ++document, values += stride) {
-        const float value = static_cast<float>(*values);
-        const float limited = value < column.highest ? value : value == value ? column.highest : kInfinity;
-        const float x = missing_right ? limited : value;
-        unsigned code = count_below(column.search, x);
-        if (long_search) {
-            code <<= column.depth - 4;
-            code += count_below(column.sorted + code, x);
-        }
-        codes.documents[document] = static_cast<std::int8_t>(code - 128);
-    }
-}
-
-template <class T>
-void encode(const Column& column, const T* values, std::ptrdiff_t stride, std::size_t n, BlockBytes& codes) {
-    const bool right = column.missing_right;
-    const auto encode_it = column.depth > 4 ? right ? encode_as<true, true, T> : encode_as<true, false, T>
-                           : right          ? encode_as<false, true, T>
-                                            : encode_as<false, false, T>;
-    encode_it(column, values, stride, n, codes);
-}
-#endif
-
-// The lowest double that becomes infinite is in the middle between the highest float and 2^128.
-inline std::uint64_t is_too_large(double x) {
-    const double size = __builtin_fabs(x);
-    return (size >= 0x1.ffffffp127) & (size < __builtin_inf());
-}
-
-// The loop has no early exit, so that it compiles to SIMD instructions.
-bool any_too_large(const double* values, std::ptrdiff_t stride, std::size_t n) {
-    std::uint64_t any = 0;
-    if (stride == 1)
-        for (std::size_t i = 0; i < n; ++i) any |= is_too_large(values[i]);
-    else
-        for (std::size_t i = 0; i < n; ++i, values += stride) any |= is_too_large(*values);
-    return any;
-}
 
 // The position of a document is the first leaf of the subtree that it has reached, relative to the first leaf of
 // the current split. If it goes right at this split, it skips the leaves of the left side. The position of a
@@ -360,6 +212,8 @@ void add_trees_to(const CodedTree* trees, std::size_t n_trees, const std::int8_t
     }
 }
 
+}  // namespace
+
 void add_trees(const CodedTree* trees, std::size_t n_trees, const BlockBytes* codes, std::size_t n,
                BlockScores& scores) {
     for (std::size_t first = 0; first < n; first += kTogether) {
@@ -369,9 +223,5 @@ void add_trees(const CodedTree* trees, std::size_t n_trees, const BlockBytes* co
         add(trees, n_trees, codes->documents + first, scores.documents + first);
     }
 }
-
-}  // namespace
-
-const TreeKernels tree_kernels = {any_too_large, encode<float>, encode<double>, add_trees};
 
 }  // namespace rankwright::RANKWRIGHT_SIMD_PATH
