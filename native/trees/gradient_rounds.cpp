@@ -1,36 +1,15 @@
 #include "trees/gradient_rounds.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <numeric>
 
 namespace rankwright {
 namespace {
 
-bool all_finite(Doubles values) {
-    std::size_t wrong = 0;
-    for (const double value : values) wrong += value - value != 0.0;
-    return wrong == 0;
-}
-
 std::vector<std::uint32_t> all_of(std::size_t n) {
     std::vector<std::uint32_t> numbers(n);
     std::iota(numbers.begin(), numbers.end(), std::uint32_t{0});
     return numbers;
-}
-
-void follow(const GrownTree& tree, const FollowingDocuments& documents, std::span<double> outputs) {
-    for (std::size_t row = 0; row < documents.size(); ++row) {
-        const float* values = documents.values.data() + row * documents.n_features;
-        std::int32_t node = tree.feature.empty() ? -1 : 0;
-        while (node >= 0) {
-            const auto split = static_cast<std::size_t>(node);
-            const float value = values[documents.sources[static_cast<std::size_t>(tree.feature[split])]];
-            const bool left = std::isnan(value) ? tree.missing_left[split] != 0 : value <= tree.threshold[split];
-            node = left ? tree.left[split] : tree.right[split];
-        }
-        outputs[row] = tree.leaf_value[static_cast<std::size_t>(-1 - node)];
-    }
 }
 
 }  // namespace
@@ -62,7 +41,8 @@ RoundsEnd boost_trees(const TreeRounds& rounds, Doubles start, std::span<const R
         const std::span<double> sums = results.scores.subspan(round * n_rows, n_rows);
         for (std::size_t row = 0; row < n_rows; ++row) sums[row] = rounds.shrinkage * outputs[row] + scores[row];
         if (!all_finite(sums)) return RoundsEnd::kNotFinite;
-        follow(tree, following, results.outputs.subspan(round * following.size(), following.size()));
+        for (std::size_t row = 0; row < following.size(); ++row)
+            results.outputs[round * following.size() + row] = tree.leaf_value[following.leaf(tree, row)];
         results.trees.push_back(std::move(tree));
         scores = sums;
     }

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "pairs/lambdas.hpp"
+#include "trees/following.hpp"
 #include "trees/gradient_tree.hpp"
 
 namespace rankwright {
@@ -26,23 +27,12 @@ struct TreeRounds {
     int n_threads;
 };
 
-// Documents that only follow the trees: one row of features per document.
-struct FollowingDocuments {
-    std::span<const float> values;
-    std::size_t n_features;
-    std::span<const std::int64_t> sources;  // the feature that each column of the binned matrix was made of
-
-    std::size_t size() const { return n_features == 0 ? 0 : values.size() / n_features; }
-};
-
 // Where the results of the rounds go: one row of scores after each round, and one of the outputs of its tree for
 // the documents that follow.
 struct RoundResults {
     std::vector<GrownTree> trees;
     std::span<double> scores, outputs;
 };
-
-enum class RoundsEnd { kAllDone, kNothingLeft, kNotFinite };
 
 // Grows a tree per draw on the gradients of the scores so far, which start as given. A draw without a split that
 // has a gain is replaced by all rows and features. Ends before the last draw if no split helps, or if scores or

@@ -65,8 +65,8 @@ VoteTree grow_hamming_tree(const BinnedMatrix& binned, const VoteTask& task, std
     for (const Leaf<VoteStatistic>& leaf : leaves) {
         const Votes& votes = leaf.inherited.votes;
         tree.votes.insert(tree.votes.end(), votes.begin(), votes.end());
-        for (const std::uint32_t row : leaf.sample)
-            std::copy(votes.begin(), votes.end(), votes_of_rows.begin() + row * votes.size());
+        for (std::size_t k = 0; k < votes.size(); ++k)
+            for (const std::uint32_t row : leaf.sample) votes_of_rows[k * binned.n_rows + row] = votes[k];
     }
     return tree;
 }

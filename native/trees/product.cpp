@@ -128,8 +128,8 @@ class ProductFitter {
         for (std::size_t row = 0; row < binned_.n_rows; ++row) {
             const std::size_t leaf = leaf_of(row);
             tree_.cover[leaf] += 1.0;
-            std::copy_n(tree_.votes.begin() + static_cast<std::ptrdiff_t>(leaf * n_classes_), n_classes_,
-                        votes_of_rows.begin() + static_cast<std::ptrdiff_t>(row * n_classes_));
+            for (std::size_t k = 0; k < n_classes_; ++k)
+                votes_of_rows[k * binned_.n_rows + row] = tree_.votes[leaf * n_classes_ + k];
         }
     }
 

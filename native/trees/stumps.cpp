@@ -11,8 +11,17 @@ namespace rankwright {
 namespace {
 
 constexpr int kBits = 52;
+constexpr int kMostExponent = 1000;  // 2 to this power is finite
 // With fewer sums, waking another thread costs more than it saves.
 constexpr std::size_t kSumsPerThread = 50'000;
+
+// The nearest integer; of two, the even one. Adding 3 x 2^51 leaves no bits for a fraction; beyond 2^51 there may
+// be none left for the number itself.
+VoteSum nearest(double value) {
+    constexpr double kRounder = 0x1.8p52;
+    if (std::abs(value) >= 0x1p51) return std::llrint(value);
+    return static_cast<VoteSum>((value + kRounder) - kRounder);
+}
 
 std::int8_t sign(VoteSum sum) { return sum < 0 ? -1 : 1; }
 
@@ -46,12 +55,13 @@ StumpFinder::StumpFinder(const BinnedMatrix& binned, const VoteTask& task, Growt
 void StumpFinder::quantise(std::span<const double> weights) {
     double total = 0.0;
     for (const double weight : weights) total += std::abs(weight);
-    const int exponent = total > 0.0 ? kBits - std::ilogb(total) : 0;
+    const int exponent = total > 0.0 ? std::min(kBits - std::ilogb(total), kMostExponent) : 0;
     step_ = std::ldexp(1.0, -exponent);
+    const double scale = std::ldexp(1.0, exponent);
     for (std::size_t row = 0; row < binned_.n_rows; ++row) {
         VoteSum* row_weights = weights_.row(row);
         for (std::size_t k = 0; k < n_classes_; ++k)
-            row_weights[k] = std::llrint(std::ldexp(weights[row * n_classes_ + k], exponent));
+            row_weights[k] = nearest(weights[k * binned_.n_rows + row] * scale);
         std::fill(row_weights + n_classes_, row_weights + weights_.width, 0);
     }
 }

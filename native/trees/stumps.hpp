@@ -25,7 +25,7 @@ using VoteSums = std::vector<VoteSum>;   // one per class
 using Votes = std::vector<std::int8_t>;  // +1 or -1 per class
 
 struct VoteTask {
-    std::span<const double> signed_weights;  // n_rows x n_classes
+    std::span<const double> signed_weights;  // n_classes x n_rows
     std::size_t n_classes;
     bool opposite;  // whether the two sides of a stump must vote against each other
 };

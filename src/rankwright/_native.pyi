@@ -461,8 +461,16 @@ def boost_trees(
 ) -> tuple[list[dict[str, Any]], NDArray[np.float64], NDArray[np.float64], int]: ...
 def squared_error_rule(targets: NDArray[np.float64], row_weights: NDArray[np.float64] | None) -> GradientRule: ...
 
-# Returns the tree's arrays by their names in TreeEnsemble, without leaf values, then the votes of each leaf and of
-# each row.
+class VoteRule:
+    def __init__(
+        self, targets: NDArray[np.float64], weights: NDArray[np.float64], learning_rate: float
+    ) -> None: ...
+    def signed_weights(self, scores: NDArray[np.float64]) -> NDArray[np.float64]: ...
+
+def edge_of_votes(signed_weights: NDArray[np.float64], votes: NDArray[np.float64]) -> float: ...
+
+# Weights, scores and votes of documents have one row per class. Returns the tree's arrays by their names in
+# TreeEnsemble, without leaf values, then the votes of each leaf and of each document.
 def grow_hamming_tree(
     binned: BinnedMatrix,
     signed_weights: NDArray[np.float64],
@@ -479,6 +487,45 @@ def fit_product(
     n_threads: int,
     workspace: GrowthWorkspace,
 ) -> tuple[dict[str, Any], NDArray[np.float64], NDArray[np.float64]]: ...
+
+# Returns the tree and its votes, the step, the scores and the outputs for the documents that follow, each by
+# round; and why the rounds ended, as boost_trees does.
+def boost_hamming_trees(
+    binned: BinnedMatrix,
+    rule: VoteRule,
+    scores: NDArray[np.float64],
+    n_rounds: int,
+    opposite: bool,
+    max_leaves: int,
+    following: NDArray[np.float32],
+    sources: NDArray[np.int64],
+    n_threads: int,
+    workspace: GrowthWorkspace,
+) -> tuple[
+    list[tuple[dict[str, Any], NDArray[np.float64]]],
+    NDArray[np.float64],
+    NDArray[np.float64],
+    NDArray[np.float64],
+    int,
+]: ...
+def boost_products(
+    binned: BinnedMatrix,
+    rule: VoteRule,
+    scores: NDArray[np.float64],
+    n_rounds: int,
+    opposite: bool,
+    max_terms: int,
+    following: NDArray[np.float32],
+    sources: NDArray[np.int64],
+    n_threads: int,
+    workspace: GrowthWorkspace,
+) -> tuple[
+    list[tuple[dict[str, Any], NDArray[np.float64]]],
+    NDArray[np.float64],
+    NDArray[np.float64],
+    NDArray[np.float64],
+    int,
+]: ...
 def smooth_dcg(
     offsets: NDArray[np.int64],
     scores: NDArray[np.float64],

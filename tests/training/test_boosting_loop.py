@@ -10,13 +10,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from properties import examples
-from rankwright import MART, LambdaMART, _native
+from rankwright import MART, AdaBoostMH, LambdaMART, _native
 from rankwright.base.errors import InputError
 from rankwright.data.dataset import RankingData
 from rankwright.metrics import NDCG
 from rankwright.models import FeatureScorer
+from rankwright.models.model_file import encode
 from rankwright.training import boosting_loop
 from rankwright.training.boosting_loop import boost
+from rankwright.training.learners.class_learners import ClassLearner
 from rankwright.training.learners.signal import Weak
 from rankwright.training.learners.tree import TreeLearner, TreeLimits
 from rankwright.training.monitor import Monitor, WeightedModel
@@ -255,6 +257,32 @@ def test_rounds_in_native_code_are_those_of_the_loop_in_python(make, settings, s
     assert repr(history) == repr(expected_history)
 
 
+CLASS_SETTINGS = st.fixed_dictionaries(
+    {
+        "rounds": st.sampled_from([1, 5, 40]),
+        "learning_rate": st.sampled_from([0.05, 1.0]),
+        "learner": st.sampled_from(["tree", "product"]),
+        "max_leaves": st.sampled_from([2, 5]),
+        "max_terms": st.sampled_from([1, 3]),
+        "votes": st.sampled_from(["opposite", "free"]),
+        "patience": st.sampled_from([None, 3]),
+        "n_jobs": st.sampled_from([1, 2]),
+    }
+)
+
+
+@given(CLASS_SETTINGS, st.integers(0, 99), st.booleans(), st.booleans())
+@examples(60)
+def test_rounds_of_votes_in_native_code_are_those_of_the_loop_in_python(settings, seed, validated, weighted):
+    options = {"seed": seed, "validated": validated, "weighted": weighted}
+    model, rounds, history = fitted(AdaBoostMH(**settings), **options)
+    with patch.object(ClassLearner, "in_core", lambda *_: None):
+        expected, expected_rounds, expected_history = fitted(AdaBoostMH(**settings), **options)
+    assert encode(model) == encode(expected)
+    assert repr(rounds) == repr(expected_rounds)
+    assert repr(history) == repr(expected_history)
+
+
 def test_blocks_of_rounds_end_when_nothing_is_left_to_improve():
     ranker = LambdaMART(rounds=200, learning_rate=1.0, max_leaves=2).fit([[0.0], [1.0]], [0, 1], [1, 1])
     with patch.object(TreeLearner, "draws_ahead", False):
@@ -277,9 +305,9 @@ def test_ctrl_c_in_a_block_keeps_the_rounds_that_were_recorded():
 def test_blocks_are_shorter_if_there_are_many_validation_documents(monkeypatch):
     train, valid, lengths, fit = judged(0, 4), judged(1, 40), [], TreeLearner.boost
 
-    def counted(learner, rule, scores, n_rounds, *rest):
+    def counted(learner, rule, scores, n_rounds, following):
         lengths.append(n_rounds)
-        return fit(learner, rule, scores, n_rounds, *rest)
+        return fit(learner, rule, scores, n_rounds, following)
 
     monkeypatch.setattr(boosting_loop, "BLOCK_SCORES", 3 * len(valid))
     monkeypatch.setattr(TreeLearner, "boost", counted)

@@ -10,7 +10,15 @@ from rankwright.data.dataset import RankingData
 from rankwright.metrics import AP, NDCG, RR
 from rankwright.models import FeatureScorer, LinearScorer
 from rankwright.training.history import History, Round, smoothed
-from rankwright.training.monitor import Monitor, WeightedModel, is_as_good_as, last_round, middle_round
+from rankwright.training.monitor import (
+    Monitor,
+    Rounds,
+    RoundsEnd,
+    WeightedModel,
+    is_as_good_as,
+    last_round,
+    middle_round,
+)
 
 TRAIN = RankingData([[1.0], [2.0]], [1, 0], ["t", "t"])
 VALID = RankingData([[3.0], [1.0], [2.0]], [1, 0, 0], ["v", "v", "v"])
@@ -42,15 +50,18 @@ def test_validation_scores_are_the_weighted_sum_of_the_members():
 
 @pytest.mark.parametrize("sign", [1.0, -1.0])
 def test_rounds_that_are_observed_together_are_those_observed_one_by_one(sign):
+    def read(sums, total):
+        return sign * sums if total < 4.5 else -sign * sums  # from the third round on
+
     members = [WeightedModel(weight, model) for weight, model in ((1.0, UP), (3.0, DOWN), (2.5, UP))]
     scores = np.array([[1.0, 0.0], [0.0, 1.0], [2.0, 2.0]])
     single, block = (
-        Monitor(RR(), TRAIN, VALID, patience=None, on_round=None, n_threads=1, read=lambda sums: sign * sums)
-        for _ in range(2)
+        Monitor(RR(), TRAIN, VALID, patience=None, on_round=None, n_threads=1, read=read) for _ in range(2)
     )
     for member, of_round in zip(members, scores, strict=True):
         single.observe(member, of_round)
-    block.observe_rounds(members, scores, np.array([member.model.outputs(VALID) for member in members]))
+    outputs = np.array([member.model.outputs(VALID) for member in members])
+    block.observe_rounds(Rounds(members, scores, outputs, RoundsEnd.ALL_DONE))
     assert block.history == single.history
     assert block.history[0].train == (1.0 if sign > 0 else 0.5)
 

@@ -5,6 +5,7 @@
 #include <bit>
 
 #include "bindings/arguments/arrays.hpp"
+#include "bindings/trees/following.hpp"
 #include "bindings/trees/gradient_rule.hpp"
 #include "bindings/trees/tree_arrays.hpp"
 #include "bindings/trees/workspace.hpp"
@@ -101,18 +102,6 @@ BoundRule squared_error_rule(Array<double> targets, std::optional<Array<double>>
             sums.gradient[row] = view(targets)[row] - scores[row];
         std::ranges::fill(sums.hessian, 1.0);
     });
-}
-
-FollowingDocuments checked_following(const Matrix<float>& values, const Array<std::int64_t>& sources,
-                                     std::size_t n_columns) {
-    require(sources.size() == n_columns, "there must be one source per column");
-    require(values.shape(0) == 0 ||
-                std::ranges::all_of(view(sources),
-                                    [&](std::int64_t source) {
-                                        return 0 <= source && source < static_cast<std::int64_t>(values.shape(1));
-                                    }),
-            "a source is not a feature of the documents that follow");
-    return {{values.data(), values.size()}, values.shape(1), view(sources)};
 }
 
 // Returns the trees, one row of scores and one of outputs for the documents that follow per tree, and why it

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from rankwright import _native
 from rankwright.base.errors import InputError
 from rankwright.data.label_classes import LabelClasses
 from rankwright.models.calibrated import Calibrated
@@ -76,9 +78,15 @@ class AdaBoostMHRule:
 
     def signal(self, scores: Doubles) -> ClassWeights:
         """W exp(-z f(x)), normalised and signed by z."""
-        exponents = -self.targets * scores
-        weights = self.weights * np.exp(exponents - exponents.max())
-        return ClassWeights(self.targets * (weights / weights.sum()))
+        return ClassWeights(self.native().signed_weights(scores))
+
+    def native(self) -> _native.VoteRule:
+        """Return the rule in native code."""
+        return self._native
+
+    @cached_property
+    def _native(self) -> _native.VoteRule:
+        return _native.VoteRule(self.targets, self.weights, self.learning_rate)
 
 
 @dataclass(frozen=True)
@@ -140,8 +148,8 @@ class AdaBoostMH(StoppingParameters, ClassBoostingParameters, Ranker):
     def _fit(self, task: FitTask) -> tuple[Calibrated, History]:
         classes = LabelClasses.of(task.train.labels.y)
 
-        def expected_gains(scores: Doubles) -> Doubles:
-            return StandardCalibration(classes.gains, monitor.total_weight).expected_gains(scores.T)
+        def expected_gains(scores: Doubles, total: float) -> Doubles:
+            return StandardCalibration(classes.gains, total).expected_gains(scores.T)
 
         monitor = task.monitor(self.metric, task.train.labels, patience=self.patience, read=expected_gains)
         shape = HammingTree(self.max_leaves) if self.learner == "tree" else DecisionProduct(self.max_terms)

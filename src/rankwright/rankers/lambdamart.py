@@ -16,14 +16,19 @@ from rankwright.rankers.shared.exact_step import ExactStep, ExactSteps
 from rankwright.rankers.shared.lambdas import LambdaGradients, LambdaParameters
 from rankwright.rankers.shared.tree_ranker import TreeRanker
 from rankwright.training.learners.signal import Gradients, WeakLearner
-from rankwright.training.learners.tree import FINE_LEVELS, LeastSquaresTrees, TreeLearner, TreeLimits
+from rankwright.training.learners.tree import (
+    FINE_LEVELS,
+    LeastSquaresTrees,
+    NativeGradients,
+    TreeLearner,
+    TreeLimits,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from numpy.typing import NDArray
 
-    from rankwright import _native
     from rankwright.base.arrays import Doubles
     from rankwright.metrics.base import Metric
     from rankwright.training.boosting_loop import Rule
@@ -56,9 +61,10 @@ class LambdaRule:
             return Gradients(gradient, hessian)
         return Gradients(gradient * self.weights, hessian * self.weights)
 
-    def native(self) -> _native.GradientRule | None:
-        """Return `signal` in native code, unless Python computes the lambdas."""
-        return self.lambdas.native_rule(self.weights)
+    def native(self) -> NativeGradients | None:
+        """Return the rule in native code, unless Python computes the lambdas."""
+        gradients = self.lambdas.native_rule(self.weights)
+        return None if gradients is None else NativeGradients(gradients, self.learning_rate)
 
     def step(self, signal: Gradients, outputs: Doubles) -> float | None:
         """Return the shrinkage v; None once no lambda is left or no split helps."""

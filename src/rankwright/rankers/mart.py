@@ -15,6 +15,7 @@ from rankwright.rankers.parameters.declaration import fixed, parameter
 from rankwright.rankers.parameters.search_space import Choices
 from rankwright.rankers.shared.tree_ranker import TreeRanker
 from rankwright.training.learners.signal import Gradients
+from rankwright.training.learners.tree import NativeGradients
 
 if TYPE_CHECKING:
     from rankwright.base.arrays import Doubles
@@ -42,9 +43,9 @@ class LeastSquaresRule:
             return Gradients(residual, np.ones(len(residual)))
         return Gradients(residual * self.weights, self.weights)
 
-    def native(self) -> _native.GradientRule:
-        """Return `signal` in native code."""
-        return _native.squared_error_rule(self.targets, self.weights)
+    def native(self) -> NativeGradients:
+        """Return the rule in native code."""
+        return NativeGradients(_native.squared_error_rule(self.targets, self.weights), self.learning_rate)
 
     def step(self, _signal: Gradients, outputs: Doubles) -> float | None:
         """Return the shrinkage v; None once no split helps."""

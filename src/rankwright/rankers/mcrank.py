@@ -137,7 +137,7 @@ class McRank(TreeRanker):
 
     def _monitor_options(self, task: FitTask) -> dict[str, Any]:
         levels, link = self._levels(task.train), LINKS[self.classes]
-        return {"read": lambda scores: link.relevance(scores, levels)}
+        return {"read": lambda scores, _total: link.relevance(scores, levels)}
 
     def _model(self, members: Sequence[WeightedModel], train: TrainingSet) -> Scorer:
         """Return the weighted trees of each class, with the link that turns their sums into expected relevance."""

@@ -5,22 +5,20 @@ A rule is the part of a boosting algorithm that differs from paper to paper.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar, Protocol, TypeVar, cast, runtime_checkable
+from typing import TYPE_CHECKING, ClassVar, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 
 from rankwright.base.errors import InputError
 from rankwright.models.trees import TreeEnsemble
-from rankwright.training.learners.signal import Gradients
-from rankwright.training.learners.tree import RoundsEnd, TreeLearner
-from rankwright.training.monitor import WeightedModel
+from rankwright.training.learners.signal import NativeLearner
+from rankwright.training.monitor import RoundsEnd, WeightedModel
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from rankwright import _native
     from rankwright.base.arrays import Doubles
-    from rankwright.training.learners.signal import WeakLearner
+    from rankwright.training.learners.signal import RunRounds, WeakLearner
     from rankwright.training.monitor import Monitor
 
 # A block of rounds in native code ends after so many rounds or scores, so that progress is seen and Ctrl-C heard.
@@ -58,13 +56,11 @@ class RoundDiagnostics(Protocol[Seen]):
 
 
 @runtime_checkable
-class NativeRule(Rule[Gradients], Protocol):
-    """A rule that steps by its learning rate, and whose signals native code may compute."""
+class NativeRule(Protocol):
+    """A rule whose signals and steps native code may compute, with the same bits."""
 
-    learning_rate: float
-
-    def native(self) -> _native.GradientRule | None:
-        """Return `signal` in native code; None if only Python computes it."""
+    def native(self) -> object | None:
+        """Return the rule as a learner's native code takes it; None if only Python computes it."""
 
 
 def boost(
@@ -73,12 +69,11 @@ def boost(
     """Add weak models until the rule or the monitor stops, or for `rounds`; return those up to the best round."""
     members: list[WeightedModel] = []
     with monitor:  # Ctrl-C ends the loop, not the fit
-        gradients = rule.native() if isinstance(rule, NativeRule) else None
-        trees: object = learner
-        if gradients is not None and isinstance(trees, TreeLearner) and trees.draws_ahead:
-            members.extend(_native_rounds(cast("NativeRule", rule), gradients, trees, start, rounds, monitor))
-        else:
+        run = _native_rounds(rule, learner)
+        if run is None:
             members.extend(_rounds(rule, learner, start, rounds, monitor))
+        else:
+            members.extend(_blocks(rule, run, start, rounds, monitor))
     return members[: monitor.best_round]
 
 
@@ -101,24 +96,24 @@ def _rounds(
             return
 
 
-def _native_rounds(
-    rule: NativeRule,
-    gradients: _native.GradientRule,
-    learner: TreeLearner,
-    scores: Doubles,
-    rounds: int,
-    monitor: Monitor,
+def _native_rounds(rule: object, learner: object) -> RunRounds | None:
+    """Return rounds without the interpreter, if native code knows both the rule and the learner."""
+    native = rule.native() if isinstance(rule, NativeRule) else None
+    return learner.in_core(native) if native is not None and isinstance(learner, NativeLearner) else None
+
+
+def _blocks(
+    rule: Rule[Signal], run: RunRounds, scores: Doubles, rounds: int, monitor: Monitor
 ) -> Iterator[WeightedModel]:
-    """Do the same in blocks of rounds that run without the interpreter and are measured together."""
+    """Do as `_rounds` in blocks of rounds that run without the interpreter and are measured together."""
     rule.first_signal(scores)  # refuses what cannot be learned from
-    n_documents = max(len(scores), len(monitor.validation_features))
-    most = int(np.clip(BLOCK_SCORES // n_documents, 1, BLOCK_ROUNDS))
+    following = monitor.validation_features
+    n_scores = max(scores.size, scores[..., 0].size * len(following))
+    most = int(np.clip(BLOCK_SCORES // n_scores, 1, BLOCK_ROUNDS))
     for first in range(0, rounds, most):
-        n_rounds = min(most, rounds - first)
-        block = learner.boost(gradients, scores, n_rounds, rule.learning_rate, monitor.validation_features)
-        members = [WeightedModel(rule.learning_rate, tree) for tree in block.trees]
-        yield from members
-        if monitor.observe_rounds(members, block.scores, block.outputs) or block.end is RoundsEnd.NOTHING_LEFT:
+        block = run(scores, min(most, rounds - first), following)
+        yield from block.members
+        if monitor.observe_rounds(block) or block.end is RoundsEnd.NOTHING_LEFT:
             return
         if block.end is RoundsEnd.NOT_FINITE:
             raise _not_finite(rule.remedy)

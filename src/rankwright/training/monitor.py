@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import replace
+from enum import Enum
 from typing import TYPE_CHECKING, NamedTuple, Protocol, Self
 
 import numpy as np
@@ -35,6 +36,36 @@ class WeightedModel(NamedTuple):
 
     weight: float
     model: WeakModel
+
+
+class RoundsEnd(Enum):
+    """Why rounds in native code ended; the numbers are those of native/trees/following.hpp."""
+
+    ALL_DONE = 0
+    NOTHING_LEFT = 1
+    NOT_FINITE = 2
+
+
+class Rounds(NamedTuple):
+    """Several rounds.
+
+    Parameters
+    ----------
+    members
+        The weak model of each round, with its weight.
+    scores
+        The scores after each round.
+    outputs
+        The outputs of each weak model, without its weight, for the documents that follow.
+    diagnostics
+        The named numbers of each round, if the rule reports any.
+    """
+
+    members: Sequence[WeightedModel]
+    scores: Doubles
+    outputs: Doubles
+    end: RoundsEnd
+    diagnostics: Sequence[Mapping[str, float]] = ()
 
 
 class RoundChoice(NamedTuple):
@@ -115,7 +146,8 @@ class Monitor:
     on_round
         Called with each round as it ends.
     read
-        Turns the sum of the members' outputs into ranking scores, if they are not the same.
+        Turns the sum of the members' outputs and the sum of their weights into ranking scores, if the first is not
+        the scores already.
     validation_start
         The scores of the validation documents before the first round. Rounds must then beat their value; if none
         does, the best round is 0.
@@ -130,7 +162,7 @@ class Monitor:
         patience: int | None,
         on_round: Callable[[Round], None] | None,
         n_threads: int,
-        read: Callable[[Doubles], Doubles] = lambda scores: scores,
+        read: Callable[[Doubles, float], Doubles] = lambda scores, _total: scores,
         validation_start: Doubles | None = None,
         converging: bool = False,
         stop_after: int | None = None,
@@ -140,7 +172,7 @@ class Monitor:
         self._values: list[Doubles] = []  # of the validation queries, by round
         self._best: int | None = None  # index of the round with the highest value, above that of the start
         self._last_good = 0  # number of the last round as good as it
-        self.total_weight = 0.0  # of the rounds so far
+        self._total_weight = 0.0  # of the rounds so far
         self._interrupted = False
         self._metric, self._train, self._validation = metric, train, validation
         self._patience, self._on_round, self._n_threads = patience, on_round, n_threads
@@ -177,7 +209,7 @@ class Monitor:
             outputs = member.weight * member.model.outputs(self._validation, n_jobs=self._n_threads)
             so_far = self._validation_scores
             self._validation_scores = outputs if so_far is None else so_far + outputs
-        self.total_weight += member.weight
+        self._total_weight += member.weight
         return self._measure(float(member.weight), scores, diagnostics or {})
 
     @property
@@ -185,26 +217,30 @@ class Monitor:
         """The features of the validation documents, one row each; no row without them."""
         return np.zeros((0, 0), np.float32) if self._validation is None else self._validation.X
 
-    def observe_rounds(self, members: Sequence[WeightedModel], scores: Doubles, outputs: Doubles) -> bool:
-        """Record several rounds: one row of scores, and one of the member's validation outputs, per round.
+    def observe_rounds(self, rounds: Rounds) -> bool:
+        """Record several rounds, whose documents that follow are those of the validation data.
 
         Return whether the fit should stop; rounds after the one that stops it are not recorded.
         """
+        members, totals = rounds.members, []
         if not members:
             return False
-        on_train = None if self._train is None else self._per_query_and_round(self._train, scores)
+        for weight, _ in members:
+            self._total_weight += weight
+            totals.append(self._total_weight)
+        on_train = None if self._train is None else self._per_query_and_round(self._train, rounds.scores, totals)
         on_validation = None
         if self._validation is not None:
-            so_far = np.empty_like(outputs)
+            so_far = np.empty_like(rounds.outputs)
             for number, (weight, _) in enumerate(members):
-                added = weight * outputs[number]
+                added = weight * rounds.outputs[number]
                 last = self._validation_scores
                 self._validation_scores = so_far[number] = added if last is None else last + added
-            on_validation = self._per_query_and_round(self._validation, so_far)
+            on_validation = self._per_query_and_round(self._validation, so_far, totals)
         for number, (weight, _) in enumerate(members):
-            self.total_weight += weight
             trained, validated = (None if part is None else part[number] for part in (on_train, on_validation))
-            if self._note(weight, trained, validated, {}):
+            diagnostics = rounds.diagnostics[number] if rounds.diagnostics else {}
+            if self._note(weight, trained, validated, diagnostics):
                 return True
         return False
 
@@ -217,7 +253,7 @@ class Monitor:
         return self._measure(1.0, scores, diagnostics or {})
 
     def _measure(self, weight: float, scores: Doubles, diagnostics: Mapping[str, float]) -> bool:
-        trained = None if self._train is None else self._per_query(self._train, self._read(scores))
+        trained = None if self._train is None else self._per_query(self._train, self._scores(scores))
         return self._note(weight, trained, self._validated(), diagnostics)
 
     def _note(
@@ -252,20 +288,25 @@ class Monitor:
         """Return the value of every validation query."""
         if self._validation is None or self._validation_scores is None:
             return None
-        return self._per_query(self._validation, self._read(self._validation_scores))
+        return self._per_query(self._validation, self._scores(self._validation_scores))
+
+    def _scores(self, sums: Doubles) -> Doubles:
+        return self._read(sums, self._total_weight)
 
     def _per_query(self, data: RankingData | QueryLabels, scores: Doubles) -> Doubles:
         ranking = Ranking.of(scores, data.groups, n_jobs=self._n_threads)
         return self._metric.per_query(data.y, ranking, n_jobs=self._n_threads)
 
-    def _per_query_and_round(self, data: RankingData | QueryLabels, scores: Doubles) -> Doubles:
+    def _per_query_and_round(
+        self, data: RankingData | QueryLabels, sums: Doubles, totals: Sequence[float]
+    ) -> Doubles:
         """Return one row of values per round; the queries of all rounds are ranked and measured together."""
+        scores = [self._read(*of_round) for of_round in zip(sums, totals, strict=True)]
         n_rounds = len(scores)
         if n_rounds == 1:
-            return self._per_query(data, self._read(scores[0]))[None]
+            return self._per_query(data, scores[0])[None]
         several = QueryLabels(np.tile(data.y, n_rounds), data.groups.repeated(n_rounds))
-        ranked_by = np.concatenate([self._read(of_round) for of_round in scores])
-        return self._per_query(several, ranked_by).reshape(n_rounds, -1)
+        return self._per_query(several, np.concatenate(scores)).reshape(n_rounds, -1)
 
     def __enter__(self) -> Self:
         return self

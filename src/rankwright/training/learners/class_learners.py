@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -11,13 +12,12 @@ from rankwright import _native
 from rankwright.models.class_trees import ClassTrees
 from rankwright.models.trees import TreeEnsemble
 from rankwright.training.learners.signal import Weak
+from rankwright.training.monitor import Rounds, RoundsEnd, WeightedModel
 
 if TYPE_CHECKING:
-    from rankwright.base.arrays import Doubles
+    from rankwright.base.arrays import Doubles, Floats
+    from rankwright.training.learners.signal import RunRounds
     from rankwright.training.training_set import BinnedFeatures
-
-    Workspace = _native.GrowthWorkspace
-    Votes = tuple[dict[str, Any], Doubles, Doubles]
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,7 +31,7 @@ class ClassWeights:
 
     def edge(self, votes: Doubles) -> float:
         """Return the edge of a classifier with these votes."""
-        return float((self.signed * votes).sum())
+        return _native.edge_of_votes(self.signed, votes)
 
 
 @dataclass(frozen=True)
@@ -39,12 +39,12 @@ class HammingTree:
     """A tree that repeatedly splits the leaf whose best stump increases its edge most."""
 
     max_leaves: int
+    fit: ClassVar = staticmethod(_native.grow_hamming_tree)
+    boost: ClassVar = staticmethod(_native.boost_hamming_trees)
 
-    def fit(
-        self, binned: _native.BinnedMatrix, signed: Doubles, opposite: bool, workspace: Workspace, n_threads: int
-    ) -> Votes:
-        """Return the splits, the votes of each leaf and those of each document."""
-        return _native.grow_hamming_tree(binned, signed, opposite, self.max_leaves, n_threads, workspace)
+    @property
+    def size(self) -> int:
+        return self.max_leaves
 
 
 @dataclass(frozen=True)
@@ -52,11 +52,12 @@ class DecisionProduct:
     """A product of stumps, which are fitted in turn until none increases the edge."""
 
     max_terms: int
+    fit: ClassVar = staticmethod(_native.fit_product)
+    boost: ClassVar = staticmethod(_native.boost_products)
 
-    def fit(
-        self, binned: _native.BinnedMatrix, signed: Doubles, opposite: bool, workspace: Workspace, n_threads: int
-    ) -> Votes:
-        return _native.fit_product(binned, signed, opposite, self.max_terms, n_threads, workspace)
+    @property
+    def size(self) -> int:
+        return self.max_terms
 
 
 class ClassLearner:
@@ -82,10 +83,33 @@ class ClassLearner:
         self._workspace = _native.GrowthWorkspace()
 
     def fit(self, signal: ClassWeights) -> Weak:
-        by_document = np.ascontiguousarray(signal.signed.T)
+        """Return the classifier with the largest edge found, and its votes on every document."""
         tree, votes, outputs = self.shape.fit(
-            self.binned.matrix, by_document, self.opposite, self._workspace, self.n_threads
+            self.binned.matrix, signal.signed, self.opposite, self.shape.size, self.n_threads, self._workspace
         )
-        splits, nothing = np.array([0, len(tree["feature"])]), np.zeros(len(votes))
-        trees = TreeEnsemble(splits, **tree, leaf_value=nothing, n_features=self.binned.n_features)
-        return Weak(ClassTrees(trees, votes, len(signal.signed)), np.ascontiguousarray(outputs.T))
+        return Weak(self._model(tree, votes), outputs)
+
+    def in_core(self, rule: Any) -> RunRounds | None:
+        """Return the rounds of AdaBoost.MH."""
+        return partial(self._boost, rule) if isinstance(rule, _native.VoteRule) else None
+
+    def _boost(self, rule: _native.VoteRule, scores: Doubles, n_rounds: int, following: Floats) -> Rounds:
+        trees, steps, sums, outputs, end = self.shape.boost(
+            self.binned.matrix,
+            rule,
+            scores,
+            n_rounds,
+            self.opposite,
+            self.shape.size,
+            following,
+            self.binned.sources,
+            self.n_threads,
+            self._workspace,
+        )
+        models = [self._model(*tree) for tree in trees]
+        members = [WeightedModel(*member) for member in zip(steps.tolist(), models, strict=True)]
+        return Rounds(members, sums, outputs, RoundsEnd(end))
+
+    def _model(self, tree: dict[str, Any], votes: Doubles) -> ClassTrees:
+        splits = TreeEnsemble.grown({**tree, "leaf_value": np.zeros(len(votes))}, self.binned.n_features)
+        return ClassTrees.grown(splits, votes, votes.shape[1])

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import fsum
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from math import fsum, log
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 
 from rankwright.base.errors import InputError
 
 if TYPE_CHECKING:
-    from rankwright.base.arrays import Doubles
-    from rankwright.training.monitor import WeakModel
+    from collections.abc import Callable
+
+    from rankwright.base.arrays import Doubles, Floats
+    from rankwright.training.monitor import Rounds, WeakModel
+
+    # Runs rounds, given the scores before them, their number, and the features of documents that only get outputs.
+    RunRounds = Callable[[Doubles, int, Floats], Rounds]
 
 Signal = TypeVar("Signal", contravariant=True)
 
@@ -36,11 +41,19 @@ class WeakLearner(Protocol[Signal]):
         """Return the weak model that fits the signal best."""
 
 
-def half_log_odds(agreement: Any) -> Any:
-    """Return half the log-odds of an agreement in [-1, 1], elementwise: AdaBoost's weight of a weak model."""
+@runtime_checkable
+class NativeLearner(Protocol):
+    """A learner that runs blocks of rounds of some rules."""
+
+    def in_core(self, rule: Any) -> RunRounds | None:
+        """Return the rounds of a rule in native code, which are those of the loop in Python; None if unknown."""
+
+
+def half_log_odds(agreement: float) -> float:
+    """Return half the log-odds of an agreement in [-1, 1]: AdaBoost's weight of a weak model."""
     most = 1.0 - SMALLEST_ERROR
-    kept = np.clip(agreement, -most, most)
-    return 0.5 * np.log((1.0 + kept) / (1.0 - kept))
+    kept = min(max(agreement, -most), most)
+    return 0.5 * log((1.0 + kept) / (1.0 - kept))  # the logarithm of the native code, to the last bit
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +76,8 @@ class QueryWeights:
                 f"The metric of a weak ranker must be between -1 and 1, and is up to {largest:g} here; scale the "
                 "features to lie between 0 and 1."
             )
-        return half_log_odds(self.mean(quality))
+        mean = self.mean(quality)
+        return np.array([half_log_odds(of_model) for of_model in np.ravel(mean)]).reshape(np.shape(mean))
 
     def mean(self, quality: Doubles) -> Any:
         """Return the weighted mean over queries of the quality of a weak model, or of each row of several models.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from enum import Enum
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -11,6 +11,7 @@ import numpy as np
 from rankwright import _native
 from rankwright.models.trees import TreeEnsemble
 from rankwright.training.learners.signal import Gradients, Weak
+from rankwright.training.monitor import Rounds, RoundsEnd, WeightedModel
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
     from rankwright.base.arrays import Doubles, Floats
     from rankwright.data.groups import QueryGroups
+    from rankwright.training.learners.signal import RunRounds
     from rankwright.training.training_set import BinnedFeatures
 
 # Gradients are rounded to this many levels to choose splits, so that their sums are exact. Fewer lose accuracy.
@@ -90,21 +92,11 @@ def draw_by_size(
     return Sample(rows, weights) if len(rows) else all_rows(n_rows)
 
 
-class RoundsEnd(Enum):
-    """Why rounds in native code ended; the numbers are those of native/trees/gradient_rounds.hpp."""
+class NativeGradients(NamedTuple):
+    """A rule in native code: gradients, and the learning rate by which every tree is multiplied."""
 
-    ALL_DONE = 0
-    NOTHING_LEFT = 1
-    NOT_FINITE = 2
-
-
-class TreeRounds(NamedTuple):
-    """Trees of several rounds, the scores after each, and the outputs of each tree for documents that follow."""
-
-    trees: list[TreeEnsemble]
-    scores: Doubles
-    outputs: Doubles
-    end: RoundsEnd
+    gradients: _native.GradientRule
+    learning_rate: float
 
 
 class TreeLearner:
@@ -144,29 +136,29 @@ class TreeLearner:
         """Whether the draws of a round do not depend on its gradients."""
         return type(self) is TreeLearner and (self.sampling.by != "gradient" or self.sampling.documents >= 1.0)
 
-    def boost(
-        self, rule: _native.GradientRule, scores: Doubles, n_rounds: int, shrinkage: float, following: Floats
-    ) -> TreeRounds:
-        """Fit trees in native code: `fit` on the gradients of the scores so far, one round after the other.
+    def in_core(self, rule: Any) -> RunRounds | None:
+        """Return the rounds of a rule that follows gradients, unless draws depend on these."""
+        return partial(self.boost, rule) if isinstance(rule, NativeGradients) and self.draws_ahead else None
 
-        `following` has the features of documents that only get outputs.
-        """
+    def boost(self, rule: NativeGradients, scores: Doubles, n_rounds: int, following: Floats) -> Rounds:
+        """Fit trees in native code: `fit` on the gradients of the scores so far, one round after the other."""
         nothing = Gradients(scores, scores)  # draws do not look at it
         draws = [(self._draw(nothing).rows, self._draw_features()) for _ in range(n_rounds)]
         trees, sums, outputs, end = _native.boost_trees(
             self.binned.matrix,
-            rule,
+            rule.gradients,
             scores,
             draws,
             self._monotone,
             *self.limits,
-            shrinkage,
+            rule.learning_rate,
             following,
             self._source,
             self.n_threads,
             self._workspace,
         )
-        return TreeRounds([self._model(tree) for tree in trees], sums, outputs, RoundsEnd(end))
+        members = [WeightedModel(rule.learning_rate, self._model(tree)) for tree in trees]
+        return Rounds(members, sums, outputs, RoundsEnd(end))
 
     @property
     def _draws(self) -> bool:

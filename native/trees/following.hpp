@@ -1,0 +1,42 @@
+// Documents that are not trained on but follow the trees that a block of rounds grows, such as validation
+// documents.
+#pragma once
+#include <cmath>
+#include <cstdint>
+#include <span>
+
+#include "trees/tree_shape.hpp"
+
+namespace rankwright {
+
+struct FollowingDocuments {
+    std::span<const float> values;  // one row of features per document
+    std::size_t n_features;
+    std::span<const std::int64_t> sources;  // the feature that each column of the binned matrix was made of
+
+    std::size_t size() const { return n_features == 0 ? 0 : values.size() / n_features; }
+
+    // The leaf that a document reaches.
+    std::size_t leaf(const TreeShape& tree, std::size_t row) const {
+        const float* document = values.data() + row * n_features;
+        std::int32_t node = tree.feature.empty() ? -1 : 0;
+        while (node >= 0) {
+            const auto split = static_cast<std::size_t>(node);
+            const float value = document[sources[static_cast<std::size_t>(tree.feature[split])]];
+            const bool left = std::isnan(value) ? tree.missing_left[split] != 0 : value <= tree.threshold[split];
+            node = left ? tree.left[split] : tree.right[split];
+        }
+        return static_cast<std::size_t>(-1 - node);
+    }
+};
+
+// Why a block of rounds ended.
+enum class RoundsEnd { kAllDone, kNothingLeft, kNotFinite };
+
+inline bool all_finite(std::span<const double> values) {
+    std::size_t wrong = 0;
+    for (const double value : values) wrong += value - value != 0.0;
+    return wrong == 0;
+}
+
+}  // namespace rankwright
