@@ -8,6 +8,7 @@
 // (no relevant document, no gain, all labels equal). One thread owns one query.
 #pragma once
 #include <cstddef>
+#include <functional>
 #include <span>
 
 #include "queries/ranking.hpp"
@@ -21,6 +22,9 @@ struct RankedQueries {
     std::span<const bool> tied;  // one per query
     bool average_ties;
 };
+
+// One of the metrics below with its own arguments.
+using RankMeasure = std::function<void(const RankedQueries& ranked, int n_threads, std::span<double> values)>;
 
 struct Relevance {
     Doubles labels;

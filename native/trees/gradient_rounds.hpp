@@ -4,14 +4,27 @@
 #include <span>
 #include <vector>
 
+#include "metrics/metrics.hpp"
 #include "pairs/lambdas.hpp"
 #include "trees/following.hpp"
 #include "trees/gradient_tree.hpp"
 
 namespace rankwright {
 
-// Overwrites the gradient and the hessian of every row, given the scores.
-using GradientRule = std::function<void(Doubles scores, int n_threads, Lambdas gradients)>;
+// Overwrites the gradient and the hessian of every row, given the scores. `order` has the rows of every query,
+// best first, if they have been sorted already; otherwise it is empty.
+using GradientRule = std::function<void(Doubles scores, Rows order, int n_threads, Lambdas gradients)>;
+
+// How the scores after each round are measured.
+struct RoundMeasure {
+    Offsets queries;
+    Rows rows;
+    bool average_ties;
+    const RankMeasure& measure;
+    bool shares_order;  // with the rule: both rank the same queries
+
+    std::size_t n_queries() const { return queries.size() - 1; }
+};
 
 // What a round chooses its splits on: rows and features, each ascending.
 struct RoundDraw {
@@ -25,13 +38,14 @@ struct TreeRounds {
     GrowthLimits limits;
     double shrinkage;
     int n_threads;
+    const RoundMeasure* measure;  // may be null
 };
 
-// Where the results of the rounds go: one row of scores after each round, and one of the outputs of its tree for
-// the documents that follow.
+// Where the results of the rounds go: one row of scores after each round, one of the outputs of its tree for the
+// documents that follow, and one of the values of all queries, if rounds are measured.
 struct RoundResults {
     std::vector<GrownTree> trees;
-    std::span<double> scores, outputs;
+    std::span<double> scores, outputs, values;
 };
 
 // Grows a tree per draw on the gradients of the scores so far, which start as given. A draw without a split that

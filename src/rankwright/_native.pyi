@@ -94,6 +94,58 @@ def pair_accuracies(
     labels: NDArray[np.float64],
     n_threads: int,
 ) -> NDArray[np.float64]: ...
+
+# A metric of given documents, for boost_trees. Each takes the arguments of the function after which it is named.
+class RankMeasure: ...
+
+def discounted_gains_measure(
+    offsets: NDArray[np.int64],
+    rows: NDArray[np.int64],
+    average_ties: bool,
+    gains: NDArray[np.float64],
+    discounts: NDArray[np.float64],
+) -> RankMeasure: ...
+def ndcgs_measure(
+    offsets: NDArray[np.int64],
+    rows: NDArray[np.int64],
+    average_ties: bool,
+    gains: NDArray[np.float64],
+    discounts: NDArray[np.float64],
+) -> RankMeasure: ...
+def mean_ndcgs_measure(
+    offsets: NDArray[np.int64],
+    rows: NDArray[np.int64],
+    average_ties: bool,
+    gains: NDArray[np.float64],
+    discounts: NDArray[np.float64],
+) -> RankMeasure: ...
+def average_precisions_measure(
+    offsets: NDArray[np.int64],
+    rows: NDArray[np.int64],
+    average_ties: bool,
+    labels: NDArray[np.float64],
+    threshold: float,
+    depth: int | None,
+    capped: bool,
+) -> RankMeasure: ...
+def reciprocal_ranks_measure(
+    offsets: NDArray[np.int64],
+    rows: NDArray[np.int64],
+    average_ties: bool,
+    labels: NDArray[np.float64],
+    threshold: float,
+    depth: int | None,
+) -> RankMeasure: ...
+def expected_reciprocal_ranks_measure(
+    offsets: NDArray[np.int64],
+    rows: NDArray[np.int64],
+    average_ties: bool,
+    stop_probability: NDArray[np.float64],
+    depth: int | None,
+) -> RankMeasure: ...
+def pair_accuracies_measure(
+    offsets: NDArray[np.int64], rows: NDArray[np.int64], average_ties: bool, labels: NDArray[np.float64]
+) -> RankMeasure: ...
 def margin_sums(
     ranking: SortedQueries,
     labels: NDArray[np.float64],
@@ -440,7 +492,8 @@ def grow_tree(
 ) -> tuple[dict[str, Any], NDArray[np.float64]]: ...
 
 # Returns a tree per draw of rows and features, as grow_tree does; the scores after each; the outputs of each for
-# the documents that follow; whether all draws were used (0), no split helped (1) or numbers were not finite (2).
+# the documents that follow; the measure's value of every query after each; whether all draws were used (0), no
+# split helped (1) or numbers were not finite (2).
 def boost_trees(
     binned: BinnedMatrix,
     rule: GradientRule,
@@ -456,9 +509,10 @@ def boost_trees(
     shrinkage: float,
     following: NDArray[np.float32],
     sources: NDArray[np.int64],
+    measure: RankMeasure | None,
     n_threads: int,
     workspace: GrowthWorkspace,
-) -> tuple[list[dict[str, Any]], NDArray[np.float64], NDArray[np.float64], int]: ...
+) -> tuple[list[dict[str, Any]], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], int]: ...
 def squared_error_rule(targets: NDArray[np.float64], row_weights: NDArray[np.float64] | None) -> GradientRule: ...
 
 class VoteRule:

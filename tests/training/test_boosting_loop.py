@@ -13,15 +13,18 @@ from properties import examples
 from rankwright import MART, AdaBoostMH, LambdaMART, _native
 from rankwright.base.errors import InputError
 from rankwright.data.dataset import RankingData
-from rankwright.metrics import NDCG
+from rankwright.metrics import NDCG, Ties
+from rankwright.metrics.catalogue import as_metric
 from rankwright.models import FeatureScorer
 from rankwright.models.model_file import encode
 from rankwright.training import boosting_loop
 from rankwright.training.boosting_loop import boost
+from rankwright.training.fit_task import FitTask
 from rankwright.training.learners.class_learners import ClassLearner
 from rankwright.training.learners.signal import Weak
-from rankwright.training.learners.tree import TreeLearner, TreeLimits
+from rankwright.training.learners.tree import NativeGradients, TreeLearner, TreeLimits
 from rankwright.training.monitor import Monitor, WeightedModel
+from rankwright.training.training_set import TrainingSet
 
 START = np.array([0.5, -0.25, 1.0])
 DATA = RankingData([[1.0, 3.0], [2.0, 2.0], [3.0, 1.0]], [2, 1, 0], [7, 7, 7])
@@ -222,7 +225,12 @@ SETTINGS = st.fixed_dictionaries(
         "n_jobs": st.sampled_from([1, 2]),
     }
 )
-METRICS = ["ndcg@3", "dcg", "map", "rr", "err"]
+METRICS = [
+    *("ndcg@3", "dcg", "map", "rr", "err"),
+    *(NDCG(k=3, ties=ties) for ties in (Ties.STABLE, Ties.WORST)),
+    NDCG(k=3, fewer_than_k=0.5),
+    NDCG(k=3, empty=1.0),
+]
 
 
 def fitted(ranker, seed, *, validated, weighted):
@@ -239,7 +247,7 @@ def fitted(ranker, seed, *, validated, weighted):
 
 
 @given(
-    st.sampled_from([MART, *(partial(LambdaMART, metric) for metric in METRICS)]),
+    st.sampled_from([partial(make, metric) for make in (MART, LambdaMART) for metric in METRICS]),
     SETTINGS,
     st.integers(0, 99),
     st.booleans(),
@@ -321,6 +329,24 @@ def test_a_rule_in_native_code_refuses_weights_that_no_fit_has():
             _native.squared_error_rule(np.zeros(2), np.array(weights))
 
 
+@pytest.mark.parametrize("metric", METRICS, ids=str)
+def test_a_metric_in_native_code_leaves_nothing_to_python(metric):
+    """Only ties by label, and the value of short queries, are Python's."""
+    data = judged(0, 12)
+    metric = as_metric(metric)
+    of_python = metric.ties is Ties.WORST or getattr(metric, "fewer_than_k", None) is not None
+    assert (metric.native_measure(data.y, data.groups) is None) == of_python
+
+
+def test_a_measure_of_other_documents_is_refused():
+    data, other = judged(0, 4), judged(1, 5)
+    learner = LambdaMART()._learner(FitTask(TrainingSet(data), None, None, None, 1), np.zeros(0, np.int8))
+    measure = NDCG().native_measure(other.y, other.groups)
+    rule = NativeGradients(_native.squared_error_rule(np.zeros(len(data)), None), 0.1, measure)
+    with pytest.raises(ValueError, match="the rule and the measure must have the same rows"):
+        learner.boost(rule, np.zeros(len(data)), 1, np.zeros((0, 4), np.float32))
+
+
 def test_rounds_in_native_code_need_documents():
     nothing, rows, directions = np.zeros((0, 1), np.float32), np.zeros(0, np.uint32), np.zeros(0, np.int8)
     binned, rule = (
@@ -331,5 +357,5 @@ def test_rounds_in_native_code_need_documents():
     with pytest.raises(ValueError, match="there must be documents"):
         _native.boost_trees(
             *(binned, rule, np.zeros(0), [(rows, rows)], directions, *limits),
-            *(nothing, np.zeros(1, np.int64), 1, _native.GrowthWorkspace()),
+            *(nothing, np.zeros(1, np.int64), None, 1, _native.GrowthWorkspace()),
         )

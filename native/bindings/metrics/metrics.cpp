@@ -1,6 +1,9 @@
 #include "metrics/metrics.hpp"
 
+#include <string>
+
 #include "bindings/arguments/checks.hpp"
+#include "bindings/metrics/measure.hpp"
 #include "bindings/queries/ranking.hpp"
 
 namespace rankwright::bindings {
@@ -15,9 +18,13 @@ std::size_t longest_query(Offsets queries) {
 
 constexpr const char* kOnePerRow = "there must be a finite number for every score";
 
-// The arguments that all metrics have in common, and the array that they fill.
-template <class Kernel>
-auto run(const SortedQueries& sorted, bool average_ties, const Kernel& kernel) {
+// The documents that the arguments of a metric must fit.
+struct Sizes {
+    std::size_t n_rows, longest_query;
+};
+
+// The values of sorted queries.
+auto values_of(const SortedQueries& sorted, bool average_ties, const RankMeasure& measure, int n_threads) {
     const RankedQueries ranked{sorted.offsets,
                                {sorted.order.get(), sorted.n_positions},
                                view(sorted.scores),
@@ -26,74 +33,90 @@ auto run(const SortedQueries& sorted, bool average_ties, const Kernel& kernel) {
     Output<double> values(sorted.n_queries());
     {
         nb::gil_scoped_release release;
-        kernel(ranked, values.span());
+        measure(ranked, n_threads, values.span());
     }
     return values.numpy();
 }
 
 using GainKernel = void (*)(const RankedQueries&, Doubles, Doubles, int, std::span<double>);
+using Depth = std::optional<std::int64_t>;
 
 template <GainKernel kernel, bool whole_list>
-auto gain_metric(const SortedQueries& sorted, bool average_ties, Array<double> gains, Array<double> discounts,
-                 int n_threads) {
-    const Doubles checked_gains = checked_finite(gains, sorted.scores.size(), kOnePerRow);
-    return run(sorted, average_ties, [&](const RankedQueries& ranked, std::span<double> values) {
-        require(!whole_list || discounts.size() >= longest_query(ranked.queries), "too few discounts");
-        kernel(ranked, checked_gains, view(discounts), n_threads, values);
-    });
+RankMeasure gain_metric(const Sizes& sizes, Array<double> gains, Array<double> discounts) {
+    checked_finite(gains, sizes.n_rows, kOnePerRow);
+    require(!whole_list || discounts.size() >= sizes.longest_query, "too few discounts");
+    return [gains, discounts](const RankedQueries& ranked, int n_threads, std::span<double> values) {
+        kernel(ranked, view(gains), view(discounts), n_threads, values);
+    };
 }
 
-auto average_precision_metric(const SortedQueries& sorted, bool average_ties, Array<double> labels,
-                              double threshold, std::optional<std::int64_t> depth, bool capped, int n_threads) {
-    const Relevance relevance{checked_finite(labels, sorted.scores.size(), kOnePerRow), threshold};
+RankMeasure average_precision_metric(const Sizes& sizes, Array<double> labels, double threshold, Depth depth,
+                                     bool capped) {
+    checked_finite(labels, sizes.n_rows, kOnePerRow);
     const std::size_t ranks = checked_depth(depth);
-    return run(sorted, average_ties, [&](const RankedQueries& ranked, std::span<double> values) {
-        average_precisions(ranked, relevance, ranks, capped, n_threads, values);
-    });
+    return [=](const RankedQueries& ranked, int n_threads, std::span<double> values) {
+        average_precisions(ranked, {view(labels), threshold}, ranks, capped, n_threads, values);
+    };
 }
 
-auto reciprocal_rank_metric(const SortedQueries& sorted, bool average_ties, Array<double> labels, double threshold,
-                            std::optional<std::int64_t> depth, int n_threads) {
-    const Relevance relevance{checked_finite(labels, sorted.scores.size(), kOnePerRow), threshold};
+RankMeasure reciprocal_rank_metric(const Sizes& sizes, Array<double> labels, double threshold, Depth depth) {
+    checked_finite(labels, sizes.n_rows, kOnePerRow);
     const std::size_t ranks = checked_depth(depth);
-    return run(sorted, average_ties, [&](const RankedQueries& ranked, std::span<double> values) {
-        reciprocal_ranks(ranked, relevance, ranks, n_threads, values);
-    });
+    return [=](const RankedQueries& ranked, int n_threads, std::span<double> values) {
+        reciprocal_ranks(ranked, {view(labels), threshold}, ranks, n_threads, values);
+    };
 }
 
-auto expected_reciprocal_rank_metric(const SortedQueries& sorted, bool average_ties,
-                                     Array<double> stop_probability, std::optional<std::int64_t> depth,
-                                     int n_threads) {
-    const Doubles stops = checked_finite(stop_probability, sorted.scores.size(), kOnePerRow);
+RankMeasure expected_reciprocal_rank_metric(const Sizes& sizes, Array<double> stop_probability, Depth depth) {
+    checked_finite(stop_probability, sizes.n_rows, kOnePerRow);
     const std::size_t ranks = checked_depth(depth);
-    return run(sorted, average_ties, [&](const RankedQueries& ranked, std::span<double> values) {
-        expected_reciprocal_ranks(ranked, stops, ranks, n_threads, values);
-    });
+    return [=](const RankedQueries& ranked, int n_threads, std::span<double> values) {
+        expected_reciprocal_ranks(ranked, view(stop_probability), ranks, n_threads, values);
+    };
 }
 
-auto pair_accuracy_metric(const SortedQueries& sorted, bool average_ties, Array<double> labels, int n_threads) {
-    const Doubles rows = checked_finite(labels, sorted.scores.size(), kOnePerRow);
-    return run(sorted, average_ties, [&](const RankedQueries& ranked, std::span<double> values) {
-        pair_accuracies(ranked, rows, n_threads, values);
-    });
+RankMeasure pair_accuracy_metric(const Sizes& sizes, Array<double> labels) {
+    checked_finite(labels, sizes.n_rows, kOnePerRow);
+    return [labels](const RankedQueries& ranked, int n_threads, std::span<double> values) {
+        pair_accuracies(ranked, view(labels), n_threads, values);
+    };
+}
+
+// Defines NAME, the values of sorted queries, and NAME_measure, the same as an object for boosting.
+template <class... Own>
+void define(nb::module_& m, const std::string& name, RankMeasure (*make)(const Sizes&, Own...),
+            const auto&... own) {
+    m.def(
+        name.c_str(),
+        [make](const SortedQueries& sorted, bool average_ties, Own... values, int n_threads) {
+            const Sizes sizes{sorted.scores.size(), longest_query(sorted.offsets)};
+            return values_of(sorted, average_ties, make(sizes, values...), n_threads);
+        },
+        nb::arg("ranking"), nb::arg("average_ties"), own..., nb::arg("n_threads"));
+    m.def((name + "_measure").c_str(),
+          [make](Array<std::int64_t> offsets, Array<std::int64_t> rows, bool average_ties, Own... values) {
+              const Offsets queries = checked_offsets(offsets, rows.size());
+              checked_rows(rows, rows.size());
+              const Sizes sizes{rows.size(), longest_query(queries)};
+              return BoundMeasure{offsets, rows, rows.size(), average_ties, make(sizes, values...)};
+          },
+          nb::arg("offsets"), nb::arg("rows"), nb::arg("average_ties"), own...);
 }
 
 }  // namespace
 
 void bind_metrics(nb::module_& m) {
-    const auto define = [&m](const char* name, auto function, auto... arguments) {
-        m.def(name, function, nb::arg("ranking"), nb::arg("average_ties"), arguments..., nb::arg("n_threads"));
-    };
-    define("discounted_gains", gain_metric<discounted_gains, false>, nb::arg("gains"), nb::arg("discounts"));
-    define("ndcgs", gain_metric<ndcgs, false>, nb::arg("gains"), nb::arg("discounts"));
-    define("mean_ndcgs", gain_metric<mean_ndcgs, true>, nb::arg("gains"), nb::arg("discounts"));
-    define("average_precisions", average_precision_metric, nb::arg("labels"), nb::arg("threshold"),
+    nb::class_<BoundMeasure>(m, "RankMeasure");
+    define(m, "discounted_gains", gain_metric<discounted_gains, false>, nb::arg("gains"), nb::arg("discounts"));
+    define(m, "ndcgs", gain_metric<ndcgs, false>, nb::arg("gains"), nb::arg("discounts"));
+    define(m, "mean_ndcgs", gain_metric<mean_ndcgs, true>, nb::arg("gains"), nb::arg("discounts"));
+    define(m, "average_precisions", average_precision_metric, nb::arg("labels"), nb::arg("threshold"),
            nb::arg("depth").none(), nb::arg("capped"));
-    define("reciprocal_ranks", reciprocal_rank_metric, nb::arg("labels"), nb::arg("threshold"),
+    define(m, "reciprocal_ranks", reciprocal_rank_metric, nb::arg("labels"), nb::arg("threshold"),
            nb::arg("depth").none());
-    define("expected_reciprocal_ranks", expected_reciprocal_rank_metric, nb::arg("stop_probability"),
+    define(m, "expected_reciprocal_ranks", expected_reciprocal_rank_metric, nb::arg("stop_probability"),
            nb::arg("depth").none());
-    define("pair_accuracies", pair_accuracy_metric, nb::arg("labels"));
+    define(m, "pair_accuracies", pair_accuracy_metric, nb::arg("labels"));
 }
 
 }  // namespace rankwright::bindings

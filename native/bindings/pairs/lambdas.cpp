@@ -120,18 +120,21 @@ BoundRule ranked_rule(const Kernel& kernel, const Indices& offsets, const Indice
     checked.labels = checked_finite(labels, n_rows, "labels must be finite");
     // Arrays that the loss refers to are kept with it.
     const auto gradients = [kernel, checked, offsets, rows, labels, weights = options.query_weights](
-                               Doubles scores, int n_threads, Lambdas lambdas) {
-        const auto order = std::make_unique_for_overwrite<std::int64_t[]>(scores.size());
-        const auto tied = std::make_unique_for_overwrite<bool[]>(checked.queries.size());
-        const std::span<std::int64_t> ranked(order.get(), scores.size());
-        sort_within_queries(checked.queries, view(rows), scores, {}, n_threads, ranked,
-                            {tied.get(), checked.queries.size() - 1});
+                               Doubles scores, Rows order, int n_threads, Lambdas lambdas) {
+        std::unique_ptr<std::int64_t[]> sorted;
+        if (order.empty()) {
+            sorted = std::make_unique_for_overwrite<std::int64_t[]>(scores.size());
+            const auto tied = std::make_unique_for_overwrite<bool[]>(checked.queries.size());
+            sort_within_queries(checked.queries, view(rows), scores, {}, n_threads, {sorted.get(), scores.size()},
+                                {tied.get(), checked.queries.size() - 1});
+            order = {sorted.get(), scores.size()};
+        }
         PairLoss loss = checked;
-        loss.order = ranked;
+        loss.order = order;
         loss.scores = scores;
         kernel(loss, Part{}, n_threads, lambdas);
     };
-    return weighted_rule(n_rows, row_weights, gradients);
+    return {n_rows, weighted_rule(n_rows, row_weights, gradients), offsets, rows};
 }
 
 // Defines NAME_lambdas, which takes the documents of all queries together.

@@ -11,23 +11,24 @@ namespace rankwright::bindings {
 struct BoundRule {
     std::size_t n_rows;
     GradientRule gradients;
+    Array<std::int64_t> offsets, rows;  // of the queries that it ranks; empty if it ranks none
 };
 
 // Multiplies gradients and hessians by the rows' weights, if there are any.
 template <class Gradients>
-BoundRule weighted_rule(std::size_t n_rows, const std::optional<Array<double>>& row_weights,
-                        const Gradients& gradients) {
-    if (!row_weights) return {n_rows, gradients};
+GradientRule weighted_rule(std::size_t n_rows, const std::optional<Array<double>>& row_weights,
+                           const Gradients& gradients) {
+    if (!row_weights) return gradients;
     const char* const sentence = "row_weights must be one number per row, none of them negative";
     const Doubles checked = checked_finite(*row_weights, n_rows, sentence);
     require(checked.empty() || std::ranges::min(checked) >= 0.0, sentence);
-    return {n_rows, [gradients, weights = *row_weights](Doubles scores, int n_threads, Lambdas sums) {
-                gradients(scores, n_threads, sums);
-                for (std::size_t row = 0; row < scores.size(); ++row) {
-                    sums.gradient[row] *= view(weights)[row];
-                    sums.hessian[row] *= view(weights)[row];
-                }
-            }};
+    return [gradients, weights = *row_weights](Doubles scores, Rows order, int n_threads, Lambdas sums) {
+        gradients(scores, order, n_threads, sums);
+        for (std::size_t row = 0; row < scores.size(); ++row) {
+            sums.gradient[row] *= view(weights)[row];
+            sums.hessian[row] *= view(weights)[row];
+        }
+    };
 }
 
 }  // namespace rankwright::bindings

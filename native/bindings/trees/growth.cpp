@@ -5,6 +5,7 @@
 #include <bit>
 
 #include "bindings/arguments/arrays.hpp"
+#include "bindings/metrics/measure.hpp"
 #include "bindings/trees/following.hpp"
 #include "bindings/trees/gradient_rule.hpp"
 #include "bindings/trees/tree_arrays.hpp"
@@ -97,43 +98,59 @@ auto leaf_of_row(GuardedWorkspace& workspace) {
 
 BoundRule squared_error_rule(Array<double> targets, std::optional<Array<double>> row_weights) {
     checked_finite(targets, targets.size(), "targets must be finite");
-    return weighted_rule(targets.size(), row_weights, [targets](Doubles scores, int, Lambdas sums) {
+    const auto gradients = [targets](Doubles scores, Rows, int, Lambdas sums) {
         for (std::size_t row = 0; row < scores.size(); ++row)
             sums.gradient[row] = view(targets)[row] - scores[row];
         std::ranges::fill(sums.hessian, 1.0);
-    });
+    };
+    return {targets.size(), weighted_rule(targets.size(), row_weights, gradients), {}, {}};
 }
 
-// Returns the trees, one row of scores and one of outputs for the documents that follow per tree, and why it
-// ended.
+bool same(const Array<std::int64_t>& a, const Array<std::int64_t>& b) {
+    return a.data() == b.data() ? a.size() == b.size() : std::ranges::equal(view(a), view(b));
+}
+
+std::optional<RoundMeasure> checked_measure(const BoundMeasure* measure, const BoundRule& rule) {
+    if (measure == nullptr) return std::nullopt;
+    require(measure->n_rows == rule.n_rows, "the rule and the measure must have the same rows");
+    return RoundMeasure{view(measure->offsets), view(measure->rows), measure->average_ties, measure->measure,
+                        same(measure->offsets, rule.offsets) && same(measure->rows, rule.rows)};
+}
+
+// Returns the trees, one row of scores, one of outputs for the documents that follow and one of the measure's
+// values per tree, and why it ended.
 nb::tuple boosted(const BinnedMatrix& binned, const BoundRule& rule, Array<double> scores,
                   const std::vector<std::pair<Array<std::uint32_t>, Array<std::uint32_t>>>& draws,
                   Array<std::int8_t> monotone, std::int32_t max_leaves, std::int64_t min_documents,
                   double min_hessian, double l2, double min_gain, std::int32_t levels, double shrinkage,
-                  Matrix<float> following, Array<std::int64_t> sources, int n_threads,
+                  Matrix<float> following, Array<std::int64_t> sources, const BoundMeasure* measure, int n_threads,
                   GuardedWorkspace& workspace) {
     require(rule.n_rows == binned.n_rows, "the rule and the matrix must have the same rows");
     require(binned.n_rows > 0, "there must be documents");
     const Doubles start = checked_finite(scores, binned.n_rows, "there must be one finite score per row");
+    const std::optional<RoundMeasure> measured = checked_measure(measure, rule);
     const TreeRounds rounds{binned,
                             rule.gradients,
                             checked_directions(monotone, binned.n_features),
                             checked_limits(max_leaves, min_documents, min_hessian, l2, min_gain, levels),
                             shrinkage,
-                            n_threads};
+                            n_threads,
+                            measured ? &*measured : nullptr};
     std::vector<RoundDraw> checked;
     for (const auto& [rows, features] : draws)
         checked.push_back({checked_subset(rows, binned.n_rows, kSample),
                            checked_subset(features, binned.n_features, kFeatures)});
     const FollowingDocuments documents = checked_following(following, sources, binned.n_features);
-    Output<double, 2> sums({draws.size(), binned.n_rows}), outputs({draws.size(), documents.size()});
-    RoundResults results{{}, sums.span(), outputs.span()};
+    Output<double, 2> sums({draws.size(), binned.n_rows}), outputs({draws.size(), documents.size()}),
+        values({draws.size(), measured ? measured->n_queries() : 0});
+    RoundResults results{{}, sums.span(), outputs.span(), values.span()};
     const RoundsEnd end =
         grow_alone(workspace, [&] { return boost_trees(rounds, start, checked, documents, workspace, results); });
     nb::list trees;
     for (const GrownTree& tree : results.trees) trees.append(arrays_of(tree));
     const std::size_t n_rounds = results.trees.size();
-    return nb::make_tuple(trees, sums.first(n_rounds), outputs.first(n_rounds), static_cast<int>(end));
+    return nb::make_tuple(trees, sums.first(n_rounds), outputs.first(n_rounds), values.first(n_rounds),
+                          static_cast<int>(end));
 }
 
 nb::tuple grown_class_tree(const BinnedMatrix& binned, Matrix<double> gradient, Matrix<double> hessian,
@@ -175,7 +192,7 @@ void bind_growth(nb::module_& m) {
     m.def("boost_trees", &boosted, nb::arg("binned"), nb::arg("rule"), nb::arg("scores"), nb::arg("draws"),
           nb::arg("monotone"), nb::arg("max_leaves"), nb::arg("min_documents"), nb::arg("min_hessian"),
           nb::arg("l2"), nb::arg("min_gain"), nb::arg("levels"), nb::arg("shrinkage"), nb::arg("following"),
-          nb::arg("sources"), nb::arg("n_threads"), nb::arg("workspace"));
+          nb::arg("sources"), nb::arg("measure").none(), nb::arg("n_threads"), nb::arg("workspace"));
     m.def("grow_class_tree", &grown_class_tree, nb::arg("binned"), nb::arg("gradient"), nb::arg("hessian"),
           nb::arg("sample"), nb::arg("sample_weights"), nb::arg("features"), nb::arg("max_leaves"),
           nb::arg("min_documents"), nb::arg("min_hessian"), nb::arg("l2"), nb::arg("min_gain"), nb::arg("levels"),

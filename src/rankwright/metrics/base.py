@@ -6,10 +6,11 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass, field, fields
 from enum import Enum
 from math import fsum
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, cast
 
 import numpy as np
 
+from rankwright import _native
 from rankwright.base.errors import InputError, require_type
 from rankwright.base.resources import resolve_threads
 from rankwright.data.dataset import checked_labels, labels_of
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
-    from rankwright._native import SortedQueries
+    from rankwright._native import RankMeasure, SortedQueries
     from rankwright.base.arrays import Doubles, Integers
     from rankwright.metrics.protocols import LambdaKernel, SweepKernel
 
@@ -51,6 +52,13 @@ class Ties(Enum):
     """In the order of the input; values are too high if the input is sorted by relevance."""
     WORST = "worst"
     """Lowest label first."""
+
+
+class NativeForm(NamedTuple):
+    """A metric in native code: the name of its function, and its own arguments for given documents."""
+
+    name: str
+    arguments: tuple[Any, ...]
 
 
 @dataclass(frozen=True)
@@ -185,6 +193,20 @@ class Metric(ABC):
         """
         return custom_sweep_kernel(self, labels, groups)
 
+    def native_measure(self, labels: Doubles, groups: QueryGroups) -> RankMeasure | None:
+        """Return `per_query_with_empty` in native code, for boosting; None if Python takes part in it."""
+        form = None if self.ties is Ties.WORST else self._native_form(labels, groups)
+        if form is None:
+            return None
+        measure = getattr(_native, f"{form.name}_measure")
+        return cast(
+            "RankMeasure", measure(groups.offsets, groups.rows, self.ties is Ties.EXPECTED, *form.arguments)
+        )
+
+    def _native_form(self, labels: Doubles, groups: QueryGroups) -> NativeForm | None:  # noqa: ARG002
+        """Return the native function that gives the values of all queries; None if there is none."""
+        return None
+
     def divisors(self, labels: Doubles, groups: QueryGroups) -> Doubles | None:  # noqa: ARG002
         """Return what the value of each query is divided by, if the rest is a sum over the ranks of its documents.
 
@@ -216,6 +238,12 @@ class Metric(ABC):
             ranks = offsets[queries][:, None] + np.arange(sizes[queries[0]])
             values[queries] = values_of(self, labels[order[ranks]])
         return values
+
+    def _native_values(self, labels: Doubles, ranking: Ranking, n_threads: int) -> Doubles:
+        """Return the values by the metric's native form."""
+        form = self._native_form(labels, ranking.groups)
+        assert form is not None
+        return np.asarray(getattr(_native, form.name)(*self._sorted(ranking), *form.arguments, n_threads))
 
     def _sorted(self, ranking: Ranking) -> tuple[SortedQueries, bool]:
         """Return the first two arguments of every native metric: the ranking, and whether to average ties."""

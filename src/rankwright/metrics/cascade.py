@@ -9,7 +9,7 @@ import numpy as np
 
 from rankwright import _native
 from rankwright.base.errors import InputError
-from rankwright.metrics.base import Metric, checked_cut, require_finite
+from rankwright.metrics.base import Metric, NativeForm, checked_cut, require_finite
 from rankwright.metrics.gain import Gain
 from rankwright.metrics.lambdas import NativeLambdas
 from rankwright.metrics.relevance import RelevanceMetric
@@ -78,7 +78,10 @@ class RR(RelevanceMetric):
         return 1.0 / (rank + 1) if self.k is None or rank < self.k else 0.0
 
     def _evaluate(self, labels: Doubles, ranking: Ranking, n_threads: int) -> Doubles:
-        return _native.reciprocal_ranks(*self._sorted(ranking), labels, self.threshold, self.k, n_threads)
+        return self._native_values(labels, ranking, n_threads)
+
+    def _native_form(self, labels: Doubles, groups: QueryGroups) -> NativeForm:  # noqa: ARG002
+        return NativeForm("reciprocal_ranks", (labels, self.threshold, self.k))
 
 
 @dataclass(frozen=True)
@@ -157,5 +160,7 @@ class ERR(Metric):
         return np.ones(len(groups))
 
     def _evaluate(self, labels: Doubles, ranking: Ranking, n_threads: int) -> Doubles:
-        stops = self.stop_probability(labels)
-        return _native.expected_reciprocal_ranks(*self._sorted(ranking), stops, self.k, n_threads)
+        return self._native_values(labels, ranking, n_threads)
+
+    def _native_form(self, labels: Doubles, groups: QueryGroups) -> NativeForm:  # noqa: ARG002
+        return NativeForm("expected_reciprocal_ranks", (self.stop_probability(labels), self.k))

@@ -13,6 +13,7 @@ from rankwright.base.errors import InputError
 from rankwright.data.groups import Ranking
 from rankwright.metrics.base import (
     Metric,
+    NativeForm,
     checked_cut,
     linear_swap_deltas,
     require_finite,
@@ -167,8 +168,10 @@ class DCG(Metric):
         return 1.0 / self.divisors(labels, groups)
 
     def _evaluate(self, labels: Doubles, ranking: Ranking, n_threads: int) -> Doubles:
-        discounts = self._table(ranking.groups)
-        return _native.discounted_gains(*self._sorted(ranking), self.gain(labels), discounts, n_threads)
+        return self._native_values(labels, ranking, n_threads)
+
+    def _native_form(self, labels: Doubles, groups: QueryGroups) -> NativeForm:
+        return NativeForm("discounted_gains", (self.gain(labels), self._table(groups)))
 
     def _discounts(self, n: int) -> Doubles:
         """Return the discounts of ranks 1 to n, 0 beyond the cut-off."""
@@ -237,11 +240,16 @@ class NDCG(DCG):
         return float((best_first(self.gain(labels)) * self._discounts(len(labels))).sum())
 
     def _evaluate(self, labels: Doubles, ranking: Ranking, n_threads: int) -> Doubles:
-        discounts = self._table(ranking.groups)
-        values = _native.ndcgs(*self._sorted(ranking), self.gain(labels), discounts, n_threads)
+        values = self._native_values(labels, ranking, n_threads)
         if self.fewer_than_k is not None and self.k is not None:
             values[(ranking.groups.sizes < self.k) & ~np.isnan(values)] = self.fewer_than_k
         return values
+
+    def native_measure(self, labels: Doubles, groups: QueryGroups) -> _native.RankMeasure | None:
+        return super().native_measure(labels, groups) if self.fewer_than_k is None else None
+
+    def _native_form(self, labels: Doubles, groups: QueryGroups) -> NativeForm:
+        return NativeForm("ndcgs", (self.gain(labels), self._table(groups)))
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rankwright import _native
-from rankwright.metrics.base import Metric, checked_cut, linear_swap_deltas, require_finite
+from rankwright.metrics.base import Metric, NativeForm, checked_cut, linear_swap_deltas, require_finite
 from rankwright.metrics.lambdas import NativeLambdas, linear_lambda_kernel
 from rankwright.metrics.sweep import native_sweep, rank_weights
 
@@ -216,9 +216,10 @@ class AP(RelevanceMetric):
         return np.minimum(n_relevant, self.k) if self.capped and self.k is not None else n_relevant
 
     def _evaluate(self, labels: Doubles, ranking: Ranking, n_threads: int) -> Doubles:
-        return _native.average_precisions(
-            *self._sorted(ranking), labels, self.threshold, self.k, self.capped, n_threads
-        )
+        return self._native_values(labels, ranking, n_threads)
+
+    def _native_form(self, labels: Doubles, groups: QueryGroups) -> NativeForm:  # noqa: ARG002
+        return NativeForm("average_precisions", (labels, self.threshold, self.k, self.capped))
 
     def _divisor(self, n_relevant: float, n: int) -> float:
         return min(n_relevant, self.k or n, n) if self.capped else n_relevant

@@ -17,6 +17,7 @@ from rankwright.training.monitor import RoundsEnd, WeightedModel
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from rankwright import _native
     from rankwright.base.arrays import Doubles
     from rankwright.training.learners.signal import RunRounds, WeakLearner
     from rankwright.training.monitor import Monitor
@@ -63,13 +64,21 @@ class NativeRule(Protocol):
         """Return the rule as a learner's native code takes it; None if only Python computes it."""
 
 
+@runtime_checkable
+class MeasuredRule(Protocol):
+    """A rule in native code that can measure the training documents after each round."""
+
+    def measured_by(self, measure: _native.RankMeasure | None) -> object:
+        """Return the rule with this measure."""
+
+
 def boost(
     rule: Rule[Signal], learner: WeakLearner[Signal], *, start: Doubles, rounds: int, monitor: Monitor
 ) -> list[WeightedModel]:
     """Add weak models until the rule or the monitor stops, or for `rounds`; return those up to the best round."""
     members: list[WeightedModel] = []
     with monitor:  # Ctrl-C ends the loop, not the fit
-        run = _native_rounds(rule, learner)
+        run = _native_rounds(rule, learner, monitor)
         if run is None:
             members.extend(_rounds(rule, learner, start, rounds, monitor))
         else:
@@ -96,9 +105,11 @@ def _rounds(
             return
 
 
-def _native_rounds(rule: object, learner: object) -> RunRounds | None:
+def _native_rounds(rule: object, learner: object, monitor: Monitor) -> RunRounds | None:
     """Return rounds without the interpreter, if native code knows both the rule and the learner."""
     native = rule.native() if isinstance(rule, NativeRule) else None
+    if isinstance(native, MeasuredRule):
+        native = native.measured_by(monitor.native_measure)
     return learner.in_core(native) if native is not None and isinstance(learner, NativeLearner) else None
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol, Self
 
 import numpy as np
 
+from rankwright.base.errors import InputError
 from rankwright.base.wording import counted
 from rankwright.data.groups import Ranking
 from rankwright.metrics.base import Metric, mean_over_queries
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from types import TracebackType
 
+    from rankwright import _native
     from rankwright.base.arrays import Doubles, Floats
     from rankwright.data.dataset import Documents, RankingData
     from rankwright.models.scorer import Scorer
@@ -59,6 +61,8 @@ class Rounds(NamedTuple):
         The outputs of each weak model, without its weight, for the documents that follow.
     diagnostics
         The named numbers of each round, if the rule reports any.
+    measured
+        The values of the training queries after each round, if native code has measured them.
     """
 
     members: Sequence[WeightedModel]
@@ -66,6 +70,7 @@ class Rounds(NamedTuple):
     outputs: Doubles
     end: RoundsEnd
     diagnostics: Sequence[Mapping[str, float]] = ()
+    measured: Doubles | None = None
 
 
 class RoundChoice(NamedTuple):
@@ -129,6 +134,10 @@ def is_as_good_as(best: Doubles, other: Doubles) -> bool:
     return bool(differences.mean() <= differences.std(ddof=1) / np.sqrt(len(differences)))
 
 
+def _unchanged(scores: Doubles, _total: float) -> Doubles:
+    return scores
+
+
 class Monitor:
     """Measures rounds, and chooses the one to keep by the validation data; see `middle_round`.
 
@@ -162,7 +171,7 @@ class Monitor:
         patience: int | None,
         on_round: Callable[[Round], None] | None,
         n_threads: int,
-        read: Callable[[Doubles, float], Doubles] = lambda scores, _total: scores,
+        read: Callable[[Doubles, float], Doubles] = _unchanged,
         validation_start: Doubles | None = None,
         converging: bool = False,
         stop_after: int | None = None,
@@ -217,6 +226,16 @@ class Monitor:
         """The features of the validation documents, one row each; no row without them."""
         return np.zeros((0, 0), np.float32) if self._validation is None else self._validation.X
 
+    @property
+    def native_measure(self) -> _native.RankMeasure | None:
+        """The metric of the training documents in native code; None if they are not measured, or by Python."""
+        if self._train is None or self._read is not _unchanged:
+            return None
+        try:
+            return self._metric.native_measure(self._train.y, self._train.groups)
+        except InputError:  # of labels that the metric refuses: the first round that is measured raises it again
+            return None
+
     def observe_rounds(self, rounds: Rounds) -> bool:
         """Record several rounds, whose documents that follow are those of the validation data.
 
@@ -228,7 +247,7 @@ class Monitor:
         for weight, _ in members:
             self._total_weight += weight
             totals.append(self._total_weight)
-        on_train = None if self._train is None else self._per_query_and_round(self._train, rounds.scores, totals)
+        on_train = None if self._train is None else self._trained(self._train, rounds, totals)
         on_validation = None
         if self._validation is not None:
             so_far = np.empty_like(rounds.outputs)
@@ -296,6 +315,11 @@ class Monitor:
     def _per_query(self, data: RankingData | QueryLabels, scores: Doubles) -> Doubles:
         ranking = Ranking.of(scores, data.groups, n_jobs=self._n_threads)
         return self._metric.per_query(data.y, ranking, n_jobs=self._n_threads)
+
+    def _trained(self, train: RankingData | QueryLabels, rounds: Rounds, totals: Sequence[float]) -> Doubles:
+        if rounds.measured is None:
+            return self._per_query_and_round(train, rounds.scores, totals)
+        return self._metric.count_empty(rounds.measured)
 
     def _per_query_and_round(
         self, data: RankingData | QueryLabels, sums: Doubles, totals: Sequence[float]

@@ -93,10 +93,18 @@ def draw_by_size(
 
 
 class NativeGradients(NamedTuple):
-    """A rule in native code: gradients, and the learning rate by which every tree is multiplied."""
+    """A rule in native code: gradients, and the learning rate by which every tree is multiplied.
+
+    `measure` gives the values of the training queries after each round, if there is one.
+    """
 
     gradients: _native.GradientRule
     learning_rate: float
+    measure: _native.RankMeasure | None = None
+
+    def measured_by(self, measure: _native.RankMeasure | None) -> NativeGradients:
+        """Return the rule with this measure."""
+        return self._replace(measure=measure)
 
 
 class TreeLearner:
@@ -144,7 +152,7 @@ class TreeLearner:
         """Fit trees in native code: `fit` on the gradients of the scores so far, one round after the other."""
         nothing = Gradients(scores, scores)  # draws do not look at it
         draws = [(self._draw(nothing).rows, self._draw_features()) for _ in range(n_rounds)]
-        trees, sums, outputs, end = _native.boost_trees(
+        trees, sums, outputs, values, end = _native.boost_trees(
             self.binned.matrix,
             rule.gradients,
             scores,
@@ -154,11 +162,13 @@ class TreeLearner:
             rule.learning_rate,
             following,
             self._source,
+            rule.measure,
             self.n_threads,
             self._workspace,
         )
         members = [WeightedModel(rule.learning_rate, self._model(tree)) for tree in trees]
-        return Rounds(members, sums, outputs, RoundsEnd(end))
+        measured = None if rule.measure is None else values
+        return Rounds(members, sums, outputs, RoundsEnd(end), measured=measured)
 
     @property
     def _draws(self) -> bool:
