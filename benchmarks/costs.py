@@ -30,9 +30,9 @@ TERMS = ("values", "values x levels", "documents x levels", "leaves x features")
 RANKERS = ("LambdaMART", "MART", "McRank")
 BASE = {"queries": 2_000, "features": 136, "leaves": 31, "classes": 5}
 VARIED = {"queries": (1_000, 4_000), "features": (34, 68), "leaves": (8, 127), "classes": (2, 3)}
-MEMORY = ((1_000, 136), (4_000, 136), (4_000, 34), (500, 34))  # queries and features
+MEMORY = ((2_000, 136), (4_000, 136), (4_000, 68), (6_000, 100))  # queries and features
 ROUNDS = {"LambdaMART": 10, "MART": 10, "McRank": 4}
-SMALL_QUERIES = 200
+SMALL_QUERIES = 400
 OTHERS = ("AdaRank", "RankBoost", "MPBoost", "AdaBoostMH", "RankSVM", "RankNet", "LambdaRank", "ListNet")
 OTHER_QUERIES, OTHER_FEATURES = (50, 200), 46
 TOLERANCE = 0.35  # of a predicted time
@@ -47,10 +47,16 @@ class Size(NamedTuple):
     leaves: int
     classes: int = 1
 
+    @property
+    def is_large(self) -> bool:
+        """Whether splits are searched in two stages."""
+        return self.documents >= COARSE_DOCUMENTS
+
     def terms(self) -> list[float]:
         """Return what the time of one tree is a weighted sum of."""
-        values, levels = self.documents * self.features * self.classes, log2(self.leaves)
-        return [values, values * levels, self.documents * levels, self.leaves * self.features * self.classes]
+        columns = self.features * (1 if self.classes == 1 else 4 * -(-self.classes // 4))  # classes are padded
+        values, levels = self.documents * columns, log2(self.leaves)
+        return [values, values * levels, self.documents * levels, self.leaves * columns]
 
 
 class Timed(NamedTuple):
@@ -69,18 +75,14 @@ def stored() -> dict[str, Any]:
 
 def predicted_seconds(costs: dict[str, Any], size: Size, rounds: int, ranker: str = "LambdaMART") -> float:
     """Return the seconds that the constants predict for a fit on one thread."""
-    tree = np.dot(costs["seconds"][ranker][_kind(size)], size.terms())
+    tree = np.dot(costs["seconds"][ranker]["large" if size.is_large else "small"], size.terms())
     return float(costs["dataset"] * size.documents * size.features + rounds * tree)
 
 
 def predicted_megabytes(costs: dict[str, Any], size: Size) -> float:
     """Return the megabytes beyond the feature matrix that the constants predict."""
-    per_value, per_document, constant = costs["megabytes"]
-    return float(per_value * size.documents * size.features + per_document * size.documents + constant)
-
-
-def _kind(size: Size) -> str:
-    return "large" if size.documents >= COARSE_DOCUMENTS else "small"
+    per_value, per_document = costs["megabytes"]
+    return float(size.documents * (per_value * size.features + per_document))
 
 
 def _sizes(ranker: str, base: dict[str, int]) -> list[dict[str, int]]:
@@ -132,12 +134,12 @@ def _fitted(timed: Sequence[Timed]) -> tuple[list[float], float]:
 
 
 def _memory() -> tuple[list[float], float]:
-    """Return the megabytes per value, per document and in any case, and the largest relative error."""
+    """Return the megabytes per value and per document, and the largest relative error."""
     terms, peaks = [], []
     for queries, features in MEMORY:
         (result,) = training.run(queries, 3, BASE["leaves"], (1,), ("rankwright",), features)
         documents = queries * DOCUMENTS_PER_QUERY
-        terms.append([documents * features, documents, 1])
+        terms.append([documents * features, documents])
         peaks.append(result["peak_mb"])
     constants = _constants(terms, peaks)
     return constants, float(np.abs(np.dot(terms, constants) / peaks - 1).max())
@@ -166,8 +168,9 @@ def _default_fits(ranker: str, collection: rw.RankingData) -> list[float]:
 
 def measure() -> dict[str, Any]:
     """Return the constants of all formulas, with their largest errors."""
-    collection = web_search(BASE["queries"] * 2, seed=1)
     costs: dict[str, Any] = {"seconds": {}, "errors": {}}
+    costs["megabytes"], costs["errors"]["memory"] = _memory()  # first: processes inherit the peak of this one
+    collection = web_search(BASE["queries"] * 2, seed=1)
     datasets: list[Timed] = []
     for ranker in RANKERS:
         costs["seconds"][ranker], costs["errors"][ranker] = {}, {}
@@ -180,7 +183,6 @@ def measure() -> dict[str, Any]:
     costs["dataset"] = _constants(
         [[fit.size.documents * fit.size.features] for fit in datasets], [fit.dataset for fit in datasets]
     )[0]
-    costs["megabytes"], costs["errors"]["memory"] = _memory()
     costs["others"] = {ranker: _default_fits(ranker, collection) for ranker in OTHERS}
     costs["second_thread"] = _second_thread(collection)
     costs["roofline"] = roofline.measure()
@@ -195,13 +197,15 @@ def tables(costs: dict[str, Any]) -> str:
             numbers = [f"{constant * 1e9:.3g}" for constant in costs["seconds"][ranker][kind]]
             error = f"{costs['errors'][ranker][kind]:.0%}"
             lines.append(f"| {ranker}, {limit} {COARSE_DOCUMENTS:,} documents | {' | '.join(numbers)} | {error} |")
-    per_value, per_document, constant = costs["megabytes"]
+    per_value, per_document = costs["megabytes"]
     lines += [
         "",
-        f"The data set takes {costs['dataset'] * 1e9:.2g} ns per value, once. A second thread makes LambdaMART "
-        f"{costs['second_thread']:.2f} times as fast. Memory beyond the feature matrix: {per_value * 1e6:.2g} "
-        f"bytes per value, {per_document * 1e6:.0f} per document and {constant:.0f} MB (largest error "
-        f"{costs['errors']['memory']:.0%}).",
+        f"The data set takes {costs['dataset'] * 1e9:.2g} ns per value, once. Memory beyond the feature matrix:",
+        f"{per_value * 1e6:.2g} bytes per value and {per_document * 1e6:.0f} per document (largest error "
+        f"{costs['errors']['memory']:.0%}), measured from {COARSE_DOCUMENTS:,} documents on.",
+        f"A second thread makes LambdaMART {costs['second_thread']:.2f} times as fast.",
+        "",
+        "So these fits would take, all predicted:",
         "",
         "| documents | features | feature matrix | memory beyond it | 100 trees of 31 leaves, one thread |",
         "|---" * 5 + "|",
@@ -232,12 +236,15 @@ def main() -> None:
     costs = measure()
     if options.write:
         TABLE.write_text(json.dumps(costs, indent=1) + "\n")
-    measured = tables(costs)
-    print(measured)
-    if options.write:
-        before, rest = PAGE.read_text().split("<!-- measured -->\n", 1)
-        after = rest.split("<!-- end -->\n", 1)[1]
-        PAGE.write_text(f"{before}<!-- measured -->\n\n{measured}\n\n<!-- end -->\n{after}")
+        write_page(costs)
+    print(tables(costs))
+
+
+def write_page(costs: dict[str, Any]) -> None:
+    """Replace the measured part of the page."""
+    before, rest = PAGE.read_text().split("<!-- measured -->\n", 1)
+    after = rest.split("<!-- end -->\n", 1)[1]
+    PAGE.write_text(f"{before}<!-- measured -->\n\n{tables(costs)}\n\n<!-- end -->\n{after}")
 
 
 if __name__ == "__main__":
