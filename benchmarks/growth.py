@@ -1,7 +1,8 @@
 """Training time by queries, features, leaves and threads, compared with LightGBM and with the cost model.
 
 `python -m benchmarks.growth` prints a table and draws `growth.svg`; `--plot` names another file. It fails if a
-time on one thread, or the memory for large data, is further from what `benchmarks/costs.json` predicts than its tolerance.
+time on one thread, or the memory for large data, is further from what `benchmarks/costs.json` predicts than the
+tolerance.
 """
 
 from __future__ import annotations
