@@ -7,6 +7,7 @@
 #include <numeric>
 #include <utility>
 
+#include "memory/huge_pages.hpp"
 #include "simd/kernels.hpp"
 #include "threads/parallel_for.hpp"
 
@@ -66,10 +67,18 @@ std::vector<ValueCount> count_values(std::span<const float> values) {
     return counts;
 }
 
+// Uninitialised. The rows of a leaf are scattered in memory, and with small pages finding the page of each would
+// take as long as reading it.
+std::unique_ptr<std::uint8_t[]> new_bytes(std::size_t size) {
+    auto bytes = std::make_unique_for_overwrite<std::uint8_t[]>(size);
+    use_huge_pages(bytes.get(), size);
+    return bytes;
+}
+
 void encode_columns(std::span<const float> values, std::span<const std::int64_t> rows, int n_threads,
                     BinnedMatrix& binned) {
     const std::size_t n_features = binned.n_features;
-    binned.by_column = std::make_unique_for_overwrite<std::uint8_t[]>(rows.size() * n_features);
+    binned.by_column = new_bytes(rows.size() * n_features);
     // Edges padded with infinity, so that every search takes the same eight steps.
     std::vector<float> padded(n_features * kEdgeStride, INFINITY);
     for (std::size_t feature = 0; feature < n_features; ++feature)
@@ -151,8 +160,9 @@ void lay_out_coarse(BinnedMatrix& binned, int n_threads) {
 
 void write_rows(int n_threads, BinnedMatrix& binned) {
     const std::size_t n_bytes = binned.n_bytes;
-    binned.by_row = std::make_unique<std::uint8_t[]>(binned.n_rows * n_bytes);
+    binned.by_row = new_bytes(binned.n_rows * n_bytes + kRowPadding);
     parallel_ranges(binned.n_rows, kEncodeRows, n_threads, [&](std::size_t first, std::size_t last) {
+        std::fill_n(binned.by_row.get() + first * n_bytes, (last - first) * n_bytes, std::uint8_t{0});
         for (std::size_t feature = 0; feature < binned.n_features; ++feature) {
             const FeatureLevels& levels = binned.levels[feature];
             auto parts = levels.level;

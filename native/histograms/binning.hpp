@@ -14,6 +14,7 @@
 namespace rankwright {
 
 constexpr int kMostBins = 255;
+constexpr std::size_t kRowPadding = 16;  // readable bytes after the last row of a matrix
 constexpr std::uint8_t kMissing = 255;
 
 // Edges of at most max_bins bins: between all distinct values if there are few enough, otherwise such that bins

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <type_traits>
 #include <utility>
 
@@ -12,46 +13,74 @@ namespace {
 
 constexpr std::size_t kStride = kCodes + 8;  // the slot size of packed sums, known to the compiler
 constexpr std::size_t kRowBlock = 256;
-constexpr std::size_t kRowsAhead = 6;
+constexpr std::size_t kByteGroup = 128;
+constexpr std::size_t kRowsAhead = 8;
+constexpr std::size_t kCopied = 16;
+static_assert(kCopied <= kRowPadding && kByteGroup % kCopied == 0);
 // Columns of fewer rows stay in the cache, and are faster to add than rows.
 constexpr std::size_t kRowsInCache = 50'000;
 // With fewer additions, waking another thread costs more than it saves.
 constexpr std::size_t kAdditionsPerThread = 400'000;
 
-// A block of rows with their packed numbers, which are loaded together: the rows of a leaf are scattered in
-// memory, so that the processor cannot predict their addresses, and it has few loads in flight.
-struct RowBlock {
-    std::span<const std::uint32_t> rows, next;  // and the rows that come after them
-    std::array<Packed, kRowBlock> packed;
+// Copies of up to kByteGroup bytes of each of up to kRowBlock rows, side by side: the rows of a leaf are scattered
+// in memory, and additions must not wait for them.
+class CopiedBytes {
+  public:
+    void copy(const BinnedMatrix& binned, std::span<const std::uint32_t> rows,
+              std::span<const std::uint32_t> bytes) {
+        const std::size_t front = bytes.front(), back = bytes.back(), n_rows = rows.size();
+        const std::size_t row_size = row_size_ = (bytes.size() + kCopied - 1) / kCopied * kCopied;
+        const bool adjacent = back - front + 1 == bytes.size();
+        std::uint8_t* to = bytes_.data();
+        for (std::size_t i = 0; i < n_rows; ++i, to += row_size) {
+            if (i + kRowsAhead < n_rows) {
+                __builtin_prefetch(binned.row(rows[i + kRowsAhead]) + front);
+                __builtin_prefetch(binned.row(rows[i + kRowsAhead]) + back);
+            }
+            const std::uint8_t* from = binned.row(rows[i]);
+            if (adjacent) {
+                for (std::size_t first = 0; first < row_size; first += kCopied)
+                    std::memcpy(to + first, from + front + first, kCopied);
+            } else {
+                for (std::size_t slot = 0; slot < bytes.size(); ++slot) to[slot] = from[bytes[slot]];
+            }
+        }
+    }
+
+    // Adds the numbers, one per row, to the sums of the slots [first, first + kSlots), which stay in the nearest
+    // cache. Meanwhile one byte of each of the rows that come next is fetched.
+    template <std::size_t kSlots>
+    void add(std::size_t first, std::span<const Packed> numbers, const BinnedMatrix& binned,
+             std::span<const std::uint32_t> next, std::size_t fetched, Packed* sums) const {
+        const std::size_t row_size = row_size_;
+        const std::uint8_t* bytes = bytes_.data() + first;
+        for (std::size_t i = 0; i < numbers.size(); ++i, bytes += row_size) {
+            if (i < next.size()) __builtin_prefetch(binned.row(next[i]) + fetched, 0, 2);
+            const Packed number = numbers[i];
+#pragma GCC unroll 32
+            for (std::size_t slot = 0; slot < kSlots; ++slot) sums[slot * kStride + bytes[slot]] += number;
+        }
+    }
+
+  private:
+    std::array<std::uint8_t, kRowBlock * kByteGroup> bytes_;
+    std::size_t row_size_ = 0;
 };
 
-// The sums of kBlock neighbouring bytes: they stay in the nearest cache. Meanwhile the same bytes of the rows that
-// come next are fetched, one row's for each row added.
-template <std::size_t kBlock>
-void add_block(const BinnedMatrix& binned, const RowBlock& block, std::size_t first, Packed* sums) {
-    for (std::size_t i = 0; i < block.rows.size(); ++i) {
-        if (i < block.next.size()) __builtin_prefetch(binned.row(block.next[i]) + first);
-        const std::uint8_t* bytes = binned.row(block.rows[i]) + first;
-        const Packed packed = block.packed[i];
-#pragma GCC unroll 32
-        for (std::size_t slot = 0; slot < kBlock; ++slot) sums[slot * kStride + bytes[slot]] += packed;
-    }
-}
-
-// Adjacent bytes, a block of rows and a block of bytes at a time.
-template <class Step>
-void add_rows(const BinnedMatrix& binned, std::span<const std::uint32_t> rows, std::span<const Step> steps,
-              std::size_t first, std::size_t count, Packed* histogram) {
-    RowBlock block;
-    for (std::size_t begin = 0; begin < rows.size(); begin += kRowBlock) {
-        block.rows = rows.subspan(begin, std::min(kRowBlock, rows.size() - begin));
-        block.next = rows.subspan(begin + block.rows.size());
-        block.next = block.next.first(std::min(kRowBlock, block.next.size()));
-        for (std::size_t i = 0; i < block.rows.size(); ++i) block.packed[i] = pack(steps[block.rows[i]]);
-        std::size_t slot = 0;
-        const auto add = [&]<std::size_t kBlock>(std::integral_constant<std::size_t, kBlock>) {
-            for (; slot + kBlock <= count; slot += kBlock)
-                add_block<kBlock>(binned, block, first + slot, histogram + slot * kStride);
+// Adds a block of rows with their packed numbers, a group of bytes at a time.
+void add_block(const BinnedMatrix& binned, std::span<const std::uint32_t> rows,
+               std::span<const std::uint32_t> next, std::span<const Packed> numbers,
+               std::span<const std::uint32_t> bytes, Packed* histogram) {
+    CopiedBytes copied;
+    for (std::size_t first = 0; first < bytes.size(); first += kByteGroup) {
+        const auto group = bytes.subspan(first, std::min(kByteGroup, bytes.size() - first));
+        copied.copy(binned, rows, group);
+        std::size_t slot = 0, fetched = group.front();  // one byte per line of the cache
+        const auto add = [&]<std::size_t kSlots>(std::integral_constant<std::size_t, kSlots>) {
+            for (; slot + kSlots <= group.size(); slot += kSlots, fetched += kAlignment)
+                copied.add<kSlots>(
+                    slot, numbers, binned, next.first(fetched < group.back() + kAlignment ? next.size() : 0),
+                    std::min<std::size_t>(fetched, group.back()), histogram + (first + slot) * kStride);
         };
         add(std::integral_constant<std::size_t, 32>());
         add(std::integral_constant<std::size_t, 16>());
@@ -61,17 +90,14 @@ void add_rows(const BinnedMatrix& binned, std::span<const std::uint32_t> rows, s
 }
 
 template <class Step>
-void add_listed(const BinnedMatrix& binned, std::span<const std::uint32_t> rows, std::span<const Step> steps,
-                std::span<const std::uint32_t> listed, Packed* histogram) {
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-        const std::uint8_t* bytes = binned.row(rows[i]);
-        if (i + kRowsAhead < rows.size()) __builtin_prefetch(binned.row(rows[i + kRowsAhead]) + listed.front());
-        const Packed packed = pack(steps[rows[i]]);
-        Packed* sums = histogram;
-        for (std::uint32_t byte : listed) {
-            sums[bytes[byte]] += packed;
-            sums += kStride;
-        }
+void add_rows(const BinnedMatrix& binned, std::span<const std::uint32_t> rows, std::span<const Step> steps,
+              std::span<const std::uint32_t> bytes, Packed* histogram) {
+    std::array<Packed, kRowBlock> packed;
+    for (std::size_t begin = 0; begin < rows.size(); begin += kRowBlock) {
+        const auto left = rows.subspan(begin), block = left.first(std::min(kRowBlock, left.size()));
+        const auto after = left.subspan(block.size()), next = after.first(std::min(kRowBlock, after.size()));
+        for (std::size_t i = 0; i < block.size(); ++i) packed[i] = pack(steps[block[i]]);
+        add_block(binned, block, next, std::span(packed).first(block.size()), bytes, histogram);
     }
 }
 
@@ -179,10 +205,8 @@ void fill_histogram(const BinnedMatrix& binned, std::span<const std::uint32_t> r
         numbers.visit([&](auto steps) {
             if (!binned.coarse && binned.n_rows < kRowsInCache)
                 add_columns<kStride>(binned, rows, steps, thread_bytes, sums);
-            else if (thread_bytes.back() - thread_bytes.front() + 1 == thread_bytes.size())
-                add_rows(binned, rows, steps, thread_bytes.front(), thread_bytes.size(), sums);
             else
-                add_listed(binned, rows, steps, thread_bytes, sums);
+                add_rows(binned, rows, steps, thread_bytes, sums);
         });
     });
 }
