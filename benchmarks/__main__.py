@@ -10,6 +10,7 @@ NAMES = (
     "training",
     "growth",
     "scoring",
+    "scoring_grid",
     "blending",
     "pairs",
     "startup",

@@ -12,7 +12,7 @@ namespace {
 // Number of bytes of a register, and of documents that are processed together: they fill at most half of the
 // registers.
 constexpr std::size_t kWidth = kRegisterBytes;
-constexpr std::size_t kTogether = kWidth == 64 ? 256 : 128;
+constexpr std::size_t kTogether = kWidth >= 32 ? 256 : 128;
 using SignedBytes = std::int8_t __attribute__((vector_size(kWidth), may_alias));
 using Bytes = std::uint8_t __attribute__((vector_size(kWidth), may_alias));
 using Words = std::uint32_t __attribute__((vector_size(kWidth), may_alias));
@@ -100,46 +100,6 @@ inline void add_leaves_one_by_one(const double* values, const std::uint8_t* leaf
     for (std::size_t document = 0; document < n_documents; ++document) scores[document] += values[leaf[document]];
 }
 
-#if defined(__AVX512BW__)
-// Up to n leaf values stay in registers, lower and upper halves separately.
-template <int n, std::size_t n_documents>
-inline void add_leaves_in_registers(const double* leaf_values, const std::uint8_t* leaf, double* scores) {
-    const __m512i even = _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
-    const __m512i odd = _mm512_setr_epi32(1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31);
-    const __m512i front = _mm512_setr_epi32(0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
-    const __m512i back = _mm512_setr_epi32(8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
-    const auto* const values = reinterpret_cast<const __m512*>(leaf_values);
-    __m512 lower[n / 16], upper[n / 16];
-#pragma GCC unroll 8
-    for (int part = 0; part < n / 16; ++part) {
-        lower[part] = _mm512_permutex2var_ps(values[2 * part], even, values[2 * part + 1]);
-        upper[part] = _mm512_permutex2var_ps(values[2 * part], odd, values[2 * part + 1]);
-    }
-    for (std::size_t document = 0; document < n_documents; document += 16) {
-        const __m512i index = _mm512_cvtepu8_epi32(*reinterpret_cast<const __m128i*>(leaf + document));
-        const __m512 low = look_up<n>(lower, index), high = look_up<n>(upper, index);
-        auto* const sums = reinterpret_cast<__m512d*>(scores + document);
-        sums[0] += (__m512d)_mm512_permutex2var_ps(low, front, high);
-        sums[1] += (__m512d)_mm512_permutex2var_ps(low, back, high);
-    }
-}
-
-// A tree's values fill whole LeafValues, so a table of 128 is read only if there are more than three of them.
-template <std::size_t n_documents>
-inline void add_leaves(const CodedTree& tree, const std::uint8_t* leaf, double* scores) {
-    const auto add = tree.n_leaves <= 32                          ? add_leaves_in_registers<32, n_documents>
-                     : tree.n_leaves <= 64                        ? add_leaves_in_registers<64, n_documents>
-                     : tree.n_leaves > 96 && tree.n_leaves <= 128 ? add_leaves_in_registers<128, n_documents>
-                                                                  : add_leaves_one_by_one<n_documents>;
-    add(tree.leaves->values, leaf, scores);
-}
-#else
-template <std::size_t n_documents>
-inline void add_leaves(const CodedTree& tree, const std::uint8_t* leaf, double* scores) {
-    add_leaves_one_by_one<n_documents>(tree.leaves->values, leaf, scores);
-}
-#endif
-
 // Four trees in order for each document: a score is read and written once for all of them.
 template <std::size_t n_documents>
 inline void add_leaves_of_four(const CodedTree* const* trees, const std::uint8_t (*leaf)[n_documents],
@@ -150,6 +110,84 @@ inline void add_leaves_of_four(const CodedTree* const* trees, const std::uint8_t
         scores[document] = scores[document] + first[leaf[0][document]] + second[leaf[1][document]] +
                            third[leaf[2][document]] + fourth[leaf[3][document]];
 }
+
+#if defined(__AVX512BW__)
+// Up to n leaf values of each of n_trees trees stay in registers, lower and upper halves separately.
+template <int n, std::size_t n_trees, std::size_t n_documents>
+inline void add_leaves_in_registers(const CodedTree* const* trees, const std::uint8_t (*leaf)[n_documents],
+                                    double* scores) {
+    const __m512i even = _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
+    const __m512i odd = _mm512_setr_epi32(1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31);
+    const __m512i front = _mm512_setr_epi32(0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
+    const __m512i back = _mm512_setr_epi32(8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
+    __m512 lower[n_trees][n / 16], upper[n_trees][n / 16];
+#pragma GCC unroll 4
+    for (std::size_t tree = 0; tree < n_trees; ++tree) {
+        const auto* const values = reinterpret_cast<const __m512*>(trees[tree]->leaves->values);
+#pragma GCC unroll 8
+        for (int part = 0; part < n / 16; ++part) {
+            lower[tree][part] = _mm512_permutex2var_ps(values[2 * part], even, values[2 * part + 1]);
+            upper[tree][part] = _mm512_permutex2var_ps(values[2 * part], odd, values[2 * part + 1]);
+        }
+    }
+    for (std::size_t document = 0; document < n_documents; document += 16) {
+        auto* const sums = reinterpret_cast<__m512d*>(scores + document);
+        __m512d first = sums[0], last = sums[1];
+#pragma GCC unroll 4
+        for (std::size_t tree = 0; tree < n_trees; ++tree) {
+            const auto* const bytes = reinterpret_cast<const __m128i*>(leaf[tree] + document);
+            const __m512i index = _mm512_cvtepu8_epi32(*bytes);
+            const __m512 low = look_up<n>(lower[tree], index), high = look_up<n>(upper[tree], index);
+            first += (__m512d)_mm512_permutex2var_ps(low, front, high);
+            last += (__m512d)_mm512_permutex2var_ps(low, back, high);
+        }
+        sums[0] = first;
+        sums[1] = last;
+    }
+}
+
+// A tree's values fill whole LeafValues, so a table of 64 or 128 is read only if it has more than half as many.
+template <std::size_t n_documents>
+inline void add_leaves(const CodedTree* const* trees, const std::uint8_t (*leaf)[n_documents], double* scores) {
+    const std::int32_t n_leaves = trees[0]->n_leaves;
+    if (n_leaves <= 32)
+        add_leaves_in_registers<32, 1>(trees, leaf, scores);
+    else if (n_leaves <= 64)
+        add_leaves_in_registers<64, 1>(trees, leaf, scores);
+    else
+        add_leaves_one_by_one<n_documents>(trees[0]->leaves->values, leaf[0], scores);
+}
+
+template <std::size_t n_documents>
+inline void add_leaves_together(const CodedTree* const* trees, const std::uint8_t (*leaf)[n_documents],
+                                double* scores) {
+    std::int32_t most = 0, fewest = kSmallTree;
+    for (std::size_t tree = 0; tree < 4; ++tree) {
+        const std::int32_t n_leaves = trees[tree]->n_leaves;
+        most = n_leaves > most ? n_leaves : most;
+        fewest = n_leaves < fewest ? n_leaves : fewest;
+    }
+    if (most <= 32) {
+        add_leaves_in_registers<32, 4>(trees, leaf, scores);
+    } else if (most <= 64 && fewest > 32) {
+        add_leaves_in_registers<64, 2>(trees, leaf, scores);
+        add_leaves_in_registers<64, 2>(trees + 2, leaf + 2, scores);
+    } else {
+        add_leaves_of_four<n_documents>(trees, leaf, scores);
+    }
+}
+#else
+template <std::size_t n_documents>
+inline void add_leaves(const CodedTree* const* trees, const std::uint8_t (*leaf)[n_documents], double* scores) {
+    add_leaves_one_by_one<n_documents>(trees[0]->leaves->values, leaf[0], scores);
+}
+
+template <std::size_t n_documents>
+inline void add_leaves_together(const CodedTree* const* trees, const std::uint8_t (*leaf)[n_documents],
+                                double* scores) {
+    add_leaves_of_four<n_documents>(trees, leaf, scores);
+}
+#endif
 
 // A tree that is too large for bytes: documents descend one by one.
 template <std::size_t n_documents>
@@ -180,7 +218,7 @@ void add_deep_tree(const CodedTree& tree, const std::int8_t* codes, double* scor
 
 // Registers hold the leaf values of small trees one tree at a time if they are wide enough; otherwise several
 // trees share the reading and writing of scores.
-constexpr std::size_t kTreesTogether = kWidth == 64 ? 1 : 4;
+constexpr std::size_t kTreesTogether = 4;
 
 template <std::size_t n_documents>
 inline bool try_find_leaves(const CodedTree& tree, const std::int8_t* codes, std::uint8_t* leaf) {
@@ -201,10 +239,10 @@ void add_trees_to(const CodedTree* trees, std::size_t n_trees, const std::int8_t
         while (n_together < kTreesTogether && tree != end &&
                try_find_leaves<n_documents>(*tree, codes, leaf[n_together]))
             together[n_together++] = tree++;
-        if (n_together == 4) {
-            add_leaves_of_four<n_documents>(together, leaf, scores);
+        if (n_together == kTreesTogether) {
+            add_leaves_together<n_documents>(together, leaf, scores);
         } else if (n_together > 0) {
-            for (std::size_t i = 0; i < n_together; ++i) add_leaves<n_documents>(*together[i], leaf[i], scores);
+            for (std::size_t i = 0; i < n_together; ++i) add_leaves<n_documents>(together + i, leaf + i, scores);
         } else {
             const auto add = tree->oblivious ? add_deep_tree<n_documents> : walk<n_documents>;
             add(*tree++, codes, scores);

@@ -215,6 +215,16 @@ class TreeEnsemble(Scorer):
             raise AssertionError("the native scorer found too large a value that checked_features did not")
         return scores
 
+    def _finite_scores(self, X: Any, groups: QueryGroups, n_threads: int) -> Doubles:
+        """Return the scores; if all leaves together have a finite sum, no score needs to be checked."""
+        score = self._score if self._sums_are_finite else super()._finite_scores
+        return score(X, groups, n_threads)
+
+    @cached_property
+    def _sums_are_finite(self) -> bool:
+        with np.errstate(over="ignore"):
+            return bool(np.isfinite(np.abs(self.leaf_value).sum()))
+
     @cached_property
     def _prepared(self) -> _native.TreeScorer:
         """The native scorer, made when first needed and never saved."""
@@ -230,7 +240,8 @@ class TreeEnsemble(Scorer):
         )
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name != "_prepared"}
+        cached = ("_prepared", "_sums_are_finite")
+        return {name: value for name, value in self.__dict__.items() if name not in cached}
 
 
 def _is_dense(X: Any) -> bool:
