@@ -1,4 +1,4 @@
-"""Time of scoring by number of leaves and trees, type, memory order, number of documents and SIMD path, one thread.
+"""Time of scoring by leaves, trees, type, memory order, number of documents and SIMD path, on one thread.
 
 `python -m benchmarks.scoring_grid` trains LightGBM and XGBoost, reads their models, and prints nanoseconds per
 document and tree for 60,000 documents and microseconds for one query of 100, each the shortest of several calls.
@@ -36,9 +36,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--leaves", type=int, nargs="*", default=LEAVES)
     options = parser.parse_args([] if "scoring_grid" in sys.argv[1:] else None)
-    print(
-        f"{N_FEATURES} features, one thread; ns per document and tree, or microseconds for one query; ratios to predict"
-    )
+    print(f"{N_FEATURES} features, one thread; ns per document and tree, or microseconds for one query; ratios")
     columns = "".join(f"{name:>9}" for name in (*PATHS, "predict", "LightGBM", "XGBoost", "ratio", "ratio"))
     print(f"{'leaves':>6}{'trees':>6} {'layout':<10}{'':<7}{columns}", flush=True)
     rows, _ = generate(N_DOCUMENTS, seed=2)
