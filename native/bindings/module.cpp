@@ -4,6 +4,7 @@ namespace rankwright::bindings {
 void bind_binning(nanobind::module_& m);
 void bind_contributions(nanobind::module_& m);
 void bind_csv(nanobind::module_& m);
+void bind_examination_em(nanobind::module_& m);
 void bind_growth(nanobind::module_& m);
 void bind_hashing(nanobind::module_& m);
 void bind_json_matrix(nanobind::module_& m);
@@ -39,6 +40,7 @@ NB_MODULE(_native, m) {
     rankwright::bindings::bind_binning(m);
     rankwright::bindings::bind_contributions(m);
     rankwright::bindings::bind_csv(m);
+    rankwright::bindings::bind_examination_em(m);
     rankwright::bindings::bind_growth(m);
     rankwright::bindings::bind_hashing(m);
     rankwright::bindings::bind_json_matrix(m);

@@ -29,3 +29,40 @@ def test_simulate_needs_an_order_and_a_table(refuse, fold, model, tmp_path):
     sentence = "The behaviour 'cascade' has no --eta."
     words = ("--out", tmp_path / "log.csv", "--behaviour", "cascade", "--eta", 2)
     assert refuse("clicks", "simulate", model, *data, *words) == sentence
+
+
+def test_check_describes_a_log_and_its_problems(run, fold, model, tmp_path):
+    out = tmp_path / "log.csv"
+    run("clicks", "simulate", model, "--data", fold / "train.txt", "--out", out)
+    code, shown, err = run("clicks", "check", out)
+    assert code == 0
+    assert "1 problem seen." in shown
+    assert "clicks cannot tell position from relevance" in err
+    assert run("clicks", "check", out, "--json").json["facts"]["lists"] == 240
+    pd.read_csv(out).rename(columns={"clicked": "is_click"}).to_csv(tmp_path / "renamed.csv")
+    named = run("clicks", "check", tmp_path / "renamed.csv", "--columns", "clicked=is_click", "--json")
+    assert named.json["facts"] == run("clicks", "check", out, "--json").json["facts"]
+
+
+def test_check_reads_ubi_and_yandex(run, refuse, tmp_path):
+    (tmp_path / "queries").write_text('{"query_id": "1", "user_query": "a", "query_response_hit_ids": ["x", "y"]}')
+    (tmp_path / "events").write_text('{"query_id": "2", "action_name": "click"}')
+    (tmp_path / "yandex").write_text("1\t0\tQ\t5\t0\tx\ty\n1\t3\tC\ty\n")
+    done = run("clicks", "check", tmp_path / "queries", "--events", tmp_path / "events", "--json")
+    assert "1 UBI record (events) with an unknown query_id left out." in done.json["problems"]
+    assert run("clicks", "check", tmp_path / "yandex", "--yandex", "--json").json["facts"]["clicks"] == 1
+    sentence = "Give one of --events, --yandex and --columns."
+    assert refuse("clicks", "check", tmp_path / "yandex", "--yandex", "--columns", "a=b") == sentence
+    sentence = "--columns takes ROLE=COLUMN,..., not 'clicked'."
+    assert refuse("clicks", "check", tmp_path / "yandex", "--columns", "clicked") == sentence
+
+
+def test_models_are_compared(run, fold, model, tmp_path):
+    out = tmp_path / "log.csv"
+    run("clicks", "simulate", model, "--data", fold / "train.txt", "--out", out, "--by", "-1")
+    words = ("clicks", "models", out, "--models", "position,cascade", "--seed", 1, "--fraction", 0.5)
+    code, shown, _ = run(*words, "--plot", tmp_path / "models.svg")
+    assert code == 0
+    assert shown.startswith("Of 2 click models, position predicts")
+    assert (tmp_path / "models.svg").exists()
+    assert set(run(*words, "--json").json["models"]) == {"position", "cascade"}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
@@ -11,12 +12,13 @@ import typer
 import rankwright as rw
 from rankwright.base.errors import InputError
 from rankwright.cli.options.data_files import FORMATS, LETOR, ReadOptions
-from rankwright.cli.options.faces import Face
-from rankwright.cli.options.option_groups import REQUIRED, argument, option
-from rankwright.cli.options.shared_options import JSON, checked_output, named_files
+from rankwright.cli.options.faces import Face, names
+from rankwright.cli.options.option_groups import REQUIRED, argument, option, option_group
+from rankwright.cli.options.shared_options import JSON, PLOT, check_plot, checked_output, named_files
 from rankwright.cli.options.signatures import Given, options_of
-from rankwright.cli.output.console import note, show_json
+from rankwright.cli.output.console import note, show, show_json
 from rankwright.cli.verb_groups import VerbGroup
+from rankwright.clicks.readers.log_builder import ClickLogWarning
 
 SIMULATION = {
     "behaviour": Face("NAME", words="How users click: position, cascade, browsing, dependent, trust or none."),
@@ -79,13 +81,93 @@ def _size(log: Any) -> str:
     return repr(log).removeprefix("ClickLog(").removesuffix(")")
 
 
-TASKS = {"simulate": simulate}
+@option_group
+class LogOptions:
+    """How a click log is read."""
+
+    events: Path | None = option(
+        "Events of User Behavior Insights (NDJSON or Parquet); LOG then has its queries.", "FILE"
+    )
+    yandex: bool = option("LOG has the sessions of Yandex's relevance prediction challenge.", default=False)
+    columns: str | None = option(
+        "Columns of a table that are not called as usual, such as clicked=is_click,position=rank.",
+        "ROLE=COLUMN,...",
+    )
+
+    def read(self, path: Path) -> rw.clicks.ClickLog:
+        """Return the log in a file."""
+        if (self.events is not None) + self.yandex + (self.columns is not None) > 1:
+            raise InputError("Give one of --events, --yandex and --columns.")
+        with warnings.catch_warnings(action="ignore", category=ClickLogWarning):  # the log keeps them as notes
+            if self.events is not None:
+                return rw.clicks.read_ubi(path, self.events)
+            if self.yandex:
+                return rw.clicks.read_yandex(path)
+            words = [word.partition("=") for word in (self.columns or "").split(",") if word]
+            if wrong := [role + equals for role, equals, column in words if not (equals and column)]:
+                raise InputError(f"--columns takes ROLE=COLUMN,..., not {wrong[0]!r}.")
+            return rw.clicks.read_log(path, **{role.strip(): column.strip() for role, _, column in words})
+
+
+LOG = argument(
+    "Table with one row per impression: .csv, .tsv, .parquet, or a folder of .parquet; or as --events and "
+    "--yandex say.",
+    "LOG",
+    default=REQUIRED,
+)
+
+
+def check(*, log: Path = LOG, how: LogOptions, plot: Path | None = PLOT, json: bool = JSON) -> None:
+    """Describe a click log, and say what would mislead whoever learns from it.
+
+    Example:
+
+        rankwright clicks check log.csv
+    """
+    check_plot(plot, inputs=(log,))
+    result = rw.clicks.check(how.read(log))
+    if plot is not None:
+        result.chart().save(plot)
+        note(f"wrote {plot}")
+    show(result, json=json)
+
+
+def models(
+    *,
+    log: Path = LOG,
+    how: LogOptions,
+    options: Given = options_of(
+        "clicks.compare_click_models",
+        faces={
+            "models": Face("LIST", read=names, type=str),
+            "fraction": Face("FRACTION"),
+            "random_state": Face("N", "--seed", more={"min": 0}),
+        },
+    ),
+    plot: Path | None = PLOT,
+    json: bool = JSON,
+) -> None:
+    """Fit click models to a part of a log, and compare them by the clicks of the other sessions.
+
+    Example:
+
+        rankwright clicks models log.csv --models position,browsing
+    """
+    check_plot(plot, inputs=(log,))
+    result = rw.clicks.compare_click_models(how.read(log), **options)
+    if plot is not None:
+        result.chart().save(plot)
+        note(f"wrote {plot}")
+    show(result, json=json)
+
+
+TASKS = {"simulate": simulate, "check": check, "models": models}
 
 
 class Tasks(VerbGroup):
     """What can be done with clicks."""
 
-    panels: ClassVar[Mapping[str, Sequence[str]]] = {"Logs": ("simulate",)}
+    panels: ClassVar[Mapping[str, Sequence[str]]] = {"Logs": ("simulate", "check"), "Models": ("models",)}
 
     def load(self, name: str) -> Any:
         """Return the verb of a task."""
@@ -97,7 +179,7 @@ clicks = typer.Typer(cls=Tasks, add_completion=False, subcommand_metavar="TASK .
 
 @clicks.callback()
 def _options() -> None:
-    """Work with logs of clicks: simulate them.
+    """Work with logs of clicks: simulate and check them, fit click models.
 
     Example:
 

@@ -102,7 +102,7 @@ def read_csv(
     """
     roles = Roles(label, qid, docid, features, drop, categorical, dates, show)
     with naming(path):
-        columns, n_rows = csv_columns(path, roles, _checked_delimiter(path, delimiter))
+        columns, n_rows = csv_columns(path, roles, checked_delimiter(path, delimiter))
         sizes = None if any(column.name == qid for column in columns) else sizes_file(path)
         if sizes is not None:
             columns.append(QueryColumn(qid, read_query_ids(sizes, path, n_rows)))
@@ -156,7 +156,8 @@ class _CsvColumn:
         return [known[number] for number in number_of_row.tolist()]
 
 
-def _checked_delimiter(path: str | PathLike[str], delimiter: str | None) -> str:
+def checked_delimiter(path: str | PathLike[str], delimiter: str | None) -> str:
+    """Return the delimiter of a file, by default the one that its name says."""
     if delimiter is None:
         return "\t" if os.fspath(path).lower().removesuffix(".gz").endswith(".tsv") else ","
     if delimiter not in DELIMITERS:
@@ -187,10 +188,10 @@ def _parsed(
     parser = _native.CsvParser(delimiter, label, texts, MAX_LINE_BYTES)
     for block in read_blocks(path):
         if error := parser.feed(block):
-            raise InputError(_sentence(path, parser.n_columns, *error))
+            raise InputError(sentence_of_fault(path, parser.n_columns, *error))
         require_memory(path, parser.n_rows, parser.n_columns, 0)
     if error := parser.end():
-        raise InputError(_sentence(path, parser.n_columns, *error))
+        raise InputError(sentence_of_fault(path, parser.n_columns, *error))
     if parser.n_columns == 0:
         raise InputError(f"{path} is empty: expected a line of column names.")
     n_rows, columns = parser.n_rows, parser.take_columns()
@@ -209,7 +210,8 @@ def _header(path: str | PathLike[str], delimiter: str) -> list[str]:
     return [column.name for column in parser.take_columns()]
 
 
-def _sentence(path: str | PathLike[str], n_columns: int, line: int, fault: CsvFault, token: bytes) -> str:
+def sentence_of_fault(path: str | PathLike[str], n_columns: int, line: int, fault: CsvFault, token: bytes) -> str:
+    """Return what is wrong with a record, in a sentence."""
     if fault in EXPECTED:
         return f"{path}, line {line}: {EXPECTED[fault]} {quoted(token)}."
     return f"{path}, line {line}: expected {n_columns} fields as in the header, found {token.decode()}."

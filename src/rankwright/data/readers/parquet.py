@@ -71,7 +71,9 @@ def parquet_columns(path: str | PathLike[str]) -> Iterator[TableColumn]:
     try:
         if Path(path).is_file():
             return columns_of(parquet.read_table(path))
-        files = dataset.dataset(_files(path), format="parquet", partitioning=dataset.partitioning(flavor="hive"))
+        files = dataset.dataset(
+            parquet_files(path), format="parquet", partitioning=dataset.partitioning(flavor="hive")
+        )
         _require_equal_columns(files)
         return columns_of(files.to_table())
     except InputError:
@@ -80,7 +82,7 @@ def parquet_columns(path: str | PathLike[str]) -> Iterator[TableColumn]:
         raise InputError(f"{path} is not a readable Parquet file: {first_line(error)}") from None
 
 
-def _files(path: str | PathLike[str]) -> list[str]:
+def parquet_files(path: str | PathLike[str]) -> list[str]:
     """Return the files of a folder, without hidden and temporary ones, or of a pattern, in order."""
     pattern = Path(path)
     if pattern.is_dir():

@@ -1,0 +1,249 @@
+"""Models in which a document is clicked if it is examined and attracts: position-based and user browsing.
+
+Both are estimated by EM in the core, over the cells of `ClickCounts`, and differ only in what examination depends
+on. The first position counts as always examined: clicks only tell the product of examination and attraction.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+
+from rankwright import _native
+from rankwright.base.resources import resolve_threads
+from rankwright.clicks.models.click_model import BetaPrior, ClickModel, PairEstimates
+from rankwright.reports.blocks import Column, Figure, Kind, Table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from rankwright.base.arrays import Doubles, Integers
+    from rankwright.clicks.counts import ClickCounts
+    from rankwright.clicks.log import ClickLog
+    from rankwright.reports.blocks import Block
+    from rankwright.reports.charts.chart import Chart
+
+NODES = 1.0 / (1.0 + np.exp(np.linspace(8.0, -8.0, 96)))  # values of attraction, from 0.0003 to 0.9997
+KERNEL_NODES = 2  # standard deviation of the kernel that smooths their weights
+BLOCK = 4000  # pairs whose errors are computed at once
+MAX_ERRORS = 1500  # classes of examination for which standard errors are computed: a dense matrix of this size
+
+
+class Classes(NamedTuple):
+    """What examination may depend on: position and last click of each class, sorted, and the class of each row."""
+
+    position: Integers
+    last: Integers
+    of_row: Integers
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class ExaminationModel(ClickModel):
+    """A model of examination and attraction.
+
+    Parameters
+    ----------
+    attraction
+        The probability of a click on an examined document, by pair: its posterior mean.
+    position, last
+        What each class of examination is: the position, and that of the last click above it (0: none, or any).
+    examination, errors
+        The probability of examination of each class, and its standard error; NaN where the log cannot tell it.
+    objectives
+        The log-likelihood, attraction integrated out, before every step of EM and after the last.
+    """
+
+    attraction: PairEstimates
+    position: Integers
+    last: Integers
+    examination: Doubles
+    errors: Doubles
+    objectives: Doubles
+
+    @classmethod
+    def classes(cls, position: NDArray[Any], last: NDArray[Any]) -> Classes:
+        """Return the classes of examination of rows."""
+        raise NotImplementedError
+
+    @classmethod
+    def fit(
+        cls, counts: ClickCounts, *, max_steps: int = 1000, tolerance: float = 0.002, n_jobs: int | None = None
+    ) -> Self:
+        """Run EM for examination and for the distribution of attraction over pairs, on a grid."""
+        classes = cls.classes(counts.position, counts.last)
+        rates = by_class(counts, classes)
+        start = np.clip(rates / max(rates[0], 1e-6), 1e-3, 0.95)  # at 1 EM could not move it
+        start[0] = 1.0
+        cells = counts.pair_offsets, classes.of_row.astype(np.int32), counts.shown, counts.clicked, NODES
+        prior, threads = np.full(len(NODES), 1 / len(NODES)), resolve_threads(n_jobs)
+        fitted = _native.fit_examination(*cells, prior, start, max_steps, tolerance, threads)
+        _, _, examination, weights, objectives = fitted
+        mean, deviation, *_ = _native.fit_examination(*cells, smoothed(weights), examination, 0, 0.0, threads)
+        errors, of_pairs = standard_errors(counts, classes, mean, deviation, examination)
+        unknown = unidentified(counts, classes)
+        notes = (*counts.notes, *_remarks(cls.name, unknown, len(objectives) > max_steps))
+        attraction = PairEstimates.of(counts, mean, of_pairs, BetaPrior.on_grid(NODES, weights))
+        errors[unknown] = np.nan
+        return cls(
+            counts.n_lists, notes, attraction, classes.position, classes.last, examination, errors, objectives
+        )
+
+    def estimates(self) -> dict[str, PairEstimates]:
+        return {"attraction": self.attraction}
+
+    def parameters(self) -> Iterator[Block]:
+        numbers = (self.position, self.last, self.examination, self.errors)
+        rows = list(zip(*(each.tolist() for each in numbers), strict=True))
+        columns = [Column("position", Kind.COUNT), Column("last click", Kind.COUNT)]
+        table = Table([*columns, Column("examination"), Column("standard error")], rows, "Examination")
+        yield (
+            table
+            if self.last.any()
+            else Table([table.columns[0], *table.columns[2:]], [(row[0], *row[2:]) for row in rows], table.caption)
+        )
+        yield Figure(self.chart, "Examination by position, relative to the first.")
+
+    def chart(self) -> Chart:
+        """Return examination by position, before any click."""
+        from rankwright.reports.charts.lines import line_chart
+
+        first = self.last == 0
+        position, values, errors = (each[first] for each in (self.position, self.examination, self.errors))
+        wide = 1.96 * np.nan_to_num(errors)
+        low, high = np.maximum(values - wide, 0.0), np.minimum(values + wide, 1.0)
+        points = list(zip(position.tolist(), values.tolist(), strict=True))
+        bands = {"": list(zip(position.tolist(), low.tolist(), high.tolist(), strict=True))}
+        return line_chart(
+            {"": points}, "position", "examination", description="Examination by position.", bands=bands
+        )
+
+    def examined(self, position: NDArray[Any], last: NDArray[Any]) -> Doubles:
+        """Return the examination of each row; of an unknown class that of the nearest position above, before."""
+        span = 1 << 32
+        known = self.position.astype(np.int64) * span + self.last
+        keys = position.astype(np.int64) * span + last
+        return np.asarray(self.examination[np.maximum(np.searchsorted(known, keys, side="right") - 1, 0)])
+
+
+class PositionBasedModel(ExaminationModel):
+    """Examination depends on the position alone (Richardson et al. 2007)."""
+
+    name: ClassVar[str] = "position-based model"
+
+    @classmethod
+    def classes(cls, position: NDArray[Any], last: NDArray[Any]) -> Classes:  # noqa: ARG003  # as in the base class
+        """Return one class per position."""
+        positions, of_row = np.unique(position, return_inverse=True)
+        return Classes(positions, np.zeros_like(positions), of_row)
+
+    def conditional(self, log: ClickLog) -> Doubles:
+        return np.asarray(self.attraction.in_log(log) * self.examined(log.position, np.zeros_like(log.position)))
+
+
+class UserBrowsingModel(ExaminationModel):
+    """Examination depends on the position and on that of the last click above (Dupret & Piwowarski 2008)."""
+
+    name: ClassVar[str] = "user browsing model"
+
+    @classmethod
+    def classes(cls, position: NDArray[Any], last: NDArray[Any]) -> Classes:
+        """Return one class per position and last click."""
+        keys, of_row = np.unique((position.astype(np.int64) << 32) | last, return_inverse=True)
+        return Classes(keys >> 32, keys & 0xFFFF_FFFF, of_row)
+
+    def conditional(self, log: ClickLog) -> Doubles:
+        return np.asarray(self.attraction.in_log(log) * self.examined(log.position, log.last_clicks()))
+
+    def marginal(self, log: ClickLog) -> Doubles:
+        """Return click probabilities by a recursion over where the last click may have been."""
+        attraction, sizes = self.attraction.in_log(log), np.diff(log.offsets)
+        chances, last = np.empty(len(log)), np.zeros((log.n_lists, log.max_position + 1))
+        last[:, 0] = 1.0
+        for rank in range(int(sizes.max(initial=0))):
+            lists = np.flatnonzero(sizes > rank)
+            rows = log.offsets[lists] + rank
+            positions = log.position[rows]
+            clicked = np.zeros(len(rows))
+            for before in np.flatnonzero(last[lists].any(axis=0)).tolist():
+                examined = self.examined(positions, np.full(len(rows), before))
+                chance = last[lists, before] * examined * attraction[rows]
+                clicked += chance
+                last[lists, before] -= chance
+            last[lists, positions] += clicked
+            chances[rows] = clicked
+        return chances
+
+
+def smoothed(weights: Doubles) -> Doubles:
+    """Return the weights of nodes smoothed by a normal kernel.
+
+    The most likely distribution of attraction has few values, which would make estimates for pairs overconfident.
+    """
+    reach = 5 * KERNEL_NODES
+    kernel = np.exp(-0.5 * (np.arange(-reach, reach + 1) / KERNEL_NODES) ** 2)
+    smooth = np.maximum(np.convolve(np.pad(weights, reach, mode="reflect"), kernel, mode="valid"), 1e-12)
+    return np.asarray(smooth / smooth.sum())
+
+
+def by_class(counts: ClickCounts, classes: Classes) -> Doubles:
+    """Return the click rate of each class."""
+    clicked, shown = (np.bincount(classes.of_row, each) for each in (counts.clicked, counts.shown))
+    return np.asarray(clicked / np.maximum(shown, 1e-300))
+
+
+def standard_errors(
+    counts: ClickCounts, classes: Classes, attraction: Doubles, deviation: Doubles, examination: Doubles
+) -> tuple[Doubles, Doubles]:
+    """Return the standard errors of examination and of attraction, from the expected information.
+
+    `deviation` is that of attraction if examination is known. Attraction is eliminated from the information
+    matrix, pair by pair (a Schur complement), which leaves a matrix of classes. With very many classes examination
+    counts as known, and has no errors.
+    """
+    from scipy.sparse import csr_array, diags_array
+
+    a, g = attraction[counts.pair], examination[classes.of_row]
+    weight = counts.shown / np.maximum(a * g * (1.0 - a * g), 1e-12)
+    n_classes, variance = len(examination), np.maximum(deviation, 1e-6) ** 2
+    if n_classes > MAX_ERRORS or n_classes == 1:
+        return np.where(np.arange(n_classes), np.nan, 0.0), deviation
+    shared = csr_array((weight * a * g, (counts.pair, classes.of_row)), shape=(len(attraction), n_classes))
+    information: Doubles = np.diag(np.bincount(classes.of_row, weight * a * a, minlength=n_classes))
+    information = information - (shared.T @ diags_array(variance) @ shared).toarray()
+    covariance = np.zeros((n_classes, n_classes))
+    covariance[1:, 1:] = np.linalg.pinv(information[1:, 1:], hermitian=True)
+    blocks = (shared[begin : begin + BLOCK] for begin in range(0, len(attraction), BLOCK))
+    spread = np.concatenate([np.einsum("ij,ij->i", block @ covariance, block.toarray()) for block in blocks])
+    errors = np.sqrt(np.maximum(np.diag(covariance), 0.0))
+    return errors, np.sqrt(variance + np.maximum(spread, 0.0) * variance**2)
+
+
+def unidentified(counts: ClickCounts, classes: Classes) -> NDArray[np.bool_]:
+    """Return the classes that no chain of documents, each seen in two classes, connects with the first.
+
+    Only a document that was seen in both of two classes tells their examination apart from its attraction.
+    """
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import connected_components
+
+    n_pairs, n_classes = len(counts.pair_offsets) - 1, len(classes.position)
+    links = csr_array(
+        (np.ones(len(counts)), (counts.pair, n_pairs + classes.of_row)), shape=(n_pairs + n_classes,) * 2
+    )
+    component = connected_components(links, directed=False)[1][n_pairs:]
+    return np.asarray(component != component[0])
+
+
+def _remarks(name: str, unknown: NDArray[np.bool_], is_unfinished: bool) -> Iterator[str]:
+    if unknown.any():
+        part = "any" if unknown.sum() == len(unknown) - 1 else f"{int(unknown.sum()):,} of {len(unknown) - 1:,}"
+        yield (
+            f"The log cannot tell {part} other classes of examination of the {name} from relevance: no document "
+            "was seen in them and, directly or by way of others, at the first position. There the prior decides."
+        )
+    if is_unfinished:
+        yield f"EM for the {name} was stopped before it converged; raise max_steps."

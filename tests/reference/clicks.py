@@ -1,0 +1,86 @@
+"""Click models, literally: one impression, list or pattern of clicks at a time."""
+
+from collections import Counter
+from itertools import product
+from math import exp, log, prod
+
+
+def counted_cells(click_log):
+    """Return (shown, clicked, read, ended) by (query, document, position, last click), from lists one by one."""
+    cells = {}
+    for begin, end in zip(click_log.offsets[:-1], click_log.offsets[1:], strict=True):
+        rows = range(begin, end)
+        clicks = [int(click_log.position[row]) for row in rows if click_log.clicked[row] > 0]
+        last = 0
+        for row in rows:
+            position, clicked = int(click_log.position[row]), click_log.clicked[row] > 0
+            names = click_log.query_ids[click_log.query[row]], click_log.document_ids[click_log.document[row]]
+            sums = cells.setdefault((*map(str, names), position, last), [0, 0, 0, 0])
+            sums[0] += 1
+            sums[1] += int(clicked)
+            sums[2] += int(not clicks or position <= max(clicks))
+            sums[3] += int(clicked and position == max(clicks))
+            last = position if clicked else last
+    return {key: tuple(sums) for key, sums in cells.items()}
+
+
+def examination_step(cells, nodes, prior, examination):
+    """Return objective, new prior, new examination and posterior means of one step of EM; cells are by pair."""
+    objective, weights, examined, shown, means = 0.0, [0.0] * len(nodes), Counter(), Counter(), []
+    for of_pair in cells:
+        joint = [
+            log(share)
+            + sum(c * log(examination[k] * a) + (n - c) * log(1 - examination[k] * a) for k, n, c in of_pair)
+            for a, share in zip(nodes, prior, strict=True)
+        ]
+        best = max(joint)
+        total = sum(exp(value - best) for value in joint)
+        posterior = [exp(value - best) / total for value in joint]
+        objective += best + log(total)
+        means.append(sum(a * weight for a, weight in zip(nodes, posterior, strict=True)))
+        for node, (a, weight) in enumerate(zip(nodes, posterior, strict=True)):
+            weights[node] += weight
+            for k, n, c in of_pair:
+                examined[k] += weight * (c + (n - c) * examination[k] * (1 - a) / (1 - examination[k] * a))
+        for k, n, _ in of_pair:
+            shown[k] += n
+    new = [examination[0]] + [
+        examined[k] / shown[k] if shown[k] else examination[k] for k in range(1, len(examination))
+    ]
+    return objective, [weight / len(cells) for weight in weights], new, means
+
+
+def reading_pattern(clicks, attraction, going_on):
+    """Return the probability of a pattern of clicks of a user who reads from the top, over all ends of reading."""
+    total = 0.0
+    for end in range(1, len(clicks) + 1):  # the user reads so many documents
+        if any(clicks[end:]):
+            continue
+        read = prod(a if click else 1 - a for click, a in zip(clicks[:end], attraction, strict=False))
+        went_on = prod(going_on[row] if clicks[row] else 1.0 for row in range(end - 1))
+        stopped = 1.0 if end == len(clicks) else (1 - going_on[end - 1] if clicks[end - 1] else 0.0)
+        total += read * went_on * stopped
+    return total
+
+
+def browsing_pattern(clicks, attraction, examination):
+    """Return the probability of a pattern of clicks; examination is by position and last click."""
+    chance, last = 1.0, 0
+    for position, (click, a) in enumerate(zip(clicks, attraction, strict=True), start=1):
+        clicked = examination[position, last] * a
+        chance *= clicked if click else 1 - clicked
+        last = position if click else last
+    return chance
+
+
+def click_chances(pattern, size, given):
+    """Return P(click at each rank), and the same given the clicks above, as sums over all patterns of clicks."""
+    patterns = {clicks: pattern(clicks) for clicks in product((0, 1), repeat=size)}
+    marginal = [sum(chance for clicks, chance in patterns.items() if clicks[rank]) for rank in range(size)]
+    conditional = []
+    for rank in range(size):
+        like = {clicks: chance for clicks, chance in patterns.items() if clicks[:rank] == given[:rank]}
+        total = sum(like.values())
+        clicked = sum(chance for clicks, chance in like.items() if clicks[rank])
+        conditional.append(clicked / total if total else 0.0)
+    return marginal, conditional
