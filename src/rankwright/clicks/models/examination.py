@@ -216,8 +216,8 @@ def standard_errors(
     information = information - (shared.T @ diags_array(variance) @ shared).toarray()
     covariance = np.zeros((n_classes, n_classes))
     covariance[1:, 1:] = np.linalg.pinv(information[1:, 1:], hermitian=True)
-    blocks = (shared[begin : begin + BLOCK] for begin in range(0, len(attraction), BLOCK))
-    spread = np.concatenate([np.einsum("ij,ij->i", block @ covariance, block.toarray()) for block in blocks])
+    blocks = (shared[begin : begin + BLOCK].toarray() for begin in range(0, len(attraction), BLOCK))
+    spread: Doubles = np.concatenate([((block @ covariance) * block).sum(axis=1) for block in blocks])
     errors = np.sqrt(np.maximum(np.diag(covariance), 0.0))
     return errors, np.sqrt(variance + np.maximum(spread, 0.0) * variance**2)
 
