@@ -71,14 +71,14 @@ class ExaminationModel(ClickModel):
 
     @classmethod
     def fit(
-        cls, counts: ClickCounts, *, max_steps: int = 1000, tolerance: float = 0.002, n_jobs: int | None = None
+        cls, counts: ClickCounts, *, max_steps: int = 1000, tolerance: float = 0.005, n_jobs: int | None = None
     ) -> Self:
         """Run EM for examination and for the distribution of attraction over pairs, on a grid."""
         classes = cls.classes(counts.position, counts.last)
         rates = by_class(counts, classes)
         start = np.clip(rates / max(rates[0], 1e-6), 1e-3, 0.95)  # at 1 EM could not move it
         start[0] = 1.0
-        cells = counts.pair_offsets, classes.of_row.astype(np.int32), counts.shown, counts.clicked, NODES
+        cells = *_merged(counts, classes), NODES
         prior, threads = np.full(len(NODES), 1 / len(NODES)), resolve_threads(n_jobs)
         fitted = _native.fit_examination(*cells, prior, start, max_steps, tolerance, threads)
         _, _, examination, weights, objectives = fitted
@@ -176,6 +176,15 @@ class UserBrowsingModel(ExaminationModel):
             last[lists, positions] += clicked
             chances[rows] = clicked
         return chances
+
+
+def _merged(counts: ClickCounts, classes: Classes) -> tuple[Integers, NDArray[np.int32], Doubles, Doubles]:
+    """Return offsets of pairs, classes, impressions and clicks of cells, one per pair and class."""
+    pair = counts.pair
+    begins = np.flatnonzero(np.diff(pair * len(classes.position) + classes.of_row, prepend=-1))
+    shown, clicked = (np.add.reduceat(each, begins) for each in (counts.shown, counts.clicked))
+    offsets = np.searchsorted(begins, counts.pair_offsets)
+    return offsets, classes.of_row[begins].astype(np.int32), shown, clicked
 
 
 def smoothed(weights: Doubles) -> Doubles:
