@@ -149,7 +149,8 @@ std::vector<double> fit_examination(const ClickCells& cells, const ExaminationEs
         });
         double objective = 0.0;
         for (const RunSums& run : runs) objective += run.objective;
-        const bool converged = !objectives.empty() && objective - objectives.back() <= tolerance;
+        const bool converged =
+            !objectives.empty() && !(objective - objectives.back() > tolerance);  // or not finite
         objectives.push_back(objective);
         if (converged || step == max_steps) return objectives;
         maximise(runs, shown, mean.size(), estimates);

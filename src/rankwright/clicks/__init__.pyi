@@ -8,6 +8,8 @@ from .checks import LogCheck as LogCheck
 from .checks import check as check
 from .counts import ClickCounts as ClickCounts
 from .counts import read_counts as read_counts
+from .judgements import ClickJudgements as ClickJudgements
+from .judgements import click_judgements as click_judgements
 from .log import ClickLog as ClickLog
 from .models.click_model import ClickModel as ClickModel
 from .models.fitting import ClickModelComparison as ClickModelComparison

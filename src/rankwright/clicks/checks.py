@@ -180,4 +180,4 @@ def _policy_problems(log: ClickLog) -> Iterator[str]:
         yield NOTHING_MOVED
     elif log.policy is not None and len(np.unique(log.policy)) == 1:
         part = rounded_percent(moved.mean())
-        yield f"One policy ordered all lists: only {part} of the documents of queries were at two positions."
+        yield f"One policy ordered all lists; {part} of the documents of queries were at two or more positions."

@@ -1,4 +1,7 @@
+import numpy as np
 import pandas as pd
+
+from rankwright.data.readers.letor import read_letor
 
 
 def test_simulate_writes_a_table_of_impressions(run, fold, model, tmp_path):
@@ -66,3 +69,16 @@ def test_models_are_compared(run, fold, model, tmp_path):
     assert shown.startswith("Of 2 click models, position predicts")
     assert (tmp_path / "models.svg").exists()
     assert set(run(*words, "--json").json["models"]) == {"position", "cascade"}
+
+
+def test_judge_writes_labels_and_weights(run, refuse, fold, model, tmp_path):
+    log, judged, weights = tmp_path / "log.csv", tmp_path / "judged.txt", tmp_path / "weights"
+    run("clicks", "simulate", model, "--data", fold / "train.txt", "--out", log, "--by", "-1", "--sessions", 200)
+    words = ("clicks", "judge", log, "--data", fold / "train.txt", "--out", judged, "--weights", weights)
+    shown = run(*words).out
+    assert shown.startswith("96 documents of 12 queries judged by the position-based model")
+    labels = read_letor(judged).y
+    assert np.corrcoef(labels, read_letor(fold / "train.txt").y)[0, 1] > 0.8
+    assert len(weights.read_text().split()) == 96
+    assert run(*words, "--json").json["documents"] == 96
+    assert refuse(*words, "--model", "positon") == "There is no click model 'positon'; did you mean 'position'?"

@@ -67,7 +67,7 @@ def test_unusable_rows_are_counted_and_said(tmp_path):
     expected = (
         "1 impression without a position left out.",
         "1 impression without a session, query or document left out.",
-        "1 impression without a word on whether they were clicked left out.",
+        "1 impression without a value of clicked left out.",
     )
     for name in ("log.csv", "log.parquet"):
         with pytest.warns(ClickLogWarning) as said:

@@ -11,12 +11,12 @@ import typer
 
 import rankwright as rw
 from rankwright.base.errors import InputError
-from rankwright.cli.options.data_files import FORMATS, LETOR, ReadOptions
+from rankwright.cli.options.data_files import FORMATS, LETOR, ReadOptions, read_documents_with_labels
 from rankwright.cli.options.faces import Face, names
 from rankwright.cli.options.option_groups import REQUIRED, argument, option, option_group
 from rankwright.cli.options.shared_options import JSON, PLOT, check_plot, checked_output, named_files
 from rankwright.cli.options.signatures import Given, options_of
-from rankwright.cli.output.console import note, show, show_json
+from rankwright.cli.output.console import describe, note, show, show_json, write_text
 from rankwright.cli.verb_groups import VerbGroup
 from rankwright.clicks.readers.log_builder import ClickLogWarning
 
@@ -161,13 +161,44 @@ def models(
     show(result, json=json)
 
 
-TASKS = {"simulate": simulate, "check": check, "models": models}
+def judge(
+    *,
+    log: Path = LOG,
+    how: LogOptions,
+    data: Path = option(f"Documents of the log ({FORMATS}).", "FILE", default=REQUIRED),
+    out: Path = option("Documents with labels to write: .csv, .tsv, .parquet or LETOR.", "FILE", default=REQUIRED),
+    weights: Path | None = option("File for the weights of the written documents, one per line.", "FILE"),
+    model: str = option("Click model that estimates attraction.", "NAME", default="position"),
+    reading: ReadOptions,
+    json: bool = JSON,
+) -> None:
+    """Write documents with labels from clicks: the attraction that a click model estimates.
+
+    Example:
+
+        rankwright clicks judge log.csv --data docs.txt --out judged.txt
+    """
+    from rankwright.data.writers import write_documents
+
+    for path in (out, weights):
+        if path is not None:
+            checked_output(path, inputs=(log, data))
+    judged = rw.clicks.click_judgements(how.read(log), read_documents_with_labels(data, reading), model)
+    write_documents(judged.data, out)
+    note(f"wrote {out}: {describe(judged.data)}")
+    if weights is not None:
+        write_text("".join(f"{weight:.6g}\n" for weight in judged.weights.tolist()), weights)
+        note(f"wrote {weights}")
+    show(judged, json=json)
+
+
+TASKS = {"simulate": simulate, "check": check, "models": models, "judge": judge}
 
 
 class Tasks(VerbGroup):
     """What can be done with clicks."""
 
-    panels: ClassVar[Mapping[str, Sequence[str]]] = {"Logs": ("simulate", "check"), "Models": ("models",)}
+    panels: ClassVar[Mapping[str, Sequence[str]]] = {"Logs": ("simulate", "check"), "Models": ("models", "judge")}
 
     def load(self, name: str) -> Any:
         """Return the verb of a task."""
@@ -179,7 +210,7 @@ clicks = typer.Typer(cls=Tasks, add_completion=False, subcommand_metavar="TASK .
 
 @clicks.callback()
 def _options() -> None:
-    """Work with logs of clicks: simulate and check them, fit click models.
+    """Work with logs of clicks: simulate and check them, fit click models, judge documents.
 
     Example:
 

@@ -68,7 +68,7 @@ class LogBuilder:
         unknown = {
             "without a position": np.isnan(positions),
             "without a session, query or document": _missing_ids(block),
-            "without a word on whether they were clicked": np.isnan(clicked),
+            "without a value of clicked": np.isnan(clicked),
         }
         kept = np.ones(len(positions), dtype=bool)
         for reason, rows in unknown.items():

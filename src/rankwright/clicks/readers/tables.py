@@ -48,7 +48,7 @@ TRUTH = {"true": 1.0, "false": 0.0, "True": 1.0, "False": 0.0}
 def read_log(path: str | PathLike[str], *, delimiter: str | None = None, **columns: str) -> ClickLog:
     """Read a table with one row per impression from a CSV, TSV or Parquet file, or from a folder of Parquet files.
 
-    Rows without a position, an id or a word on clicks are left out and counted. Ids are kept as text.
+    Rows without a position, an id or a value of clicked are left out and counted. Ids are kept as text.
 
     Parameters
     ----------
