@@ -66,7 +66,7 @@ RoundsEnd boost_trees(const TreeRounds& rounds, Doubles start, std::span<const R
             task.features = all_features;
             tree = grown();
         }
-        const auto [lowest, highest] = std::ranges::minmax(outputs);
+        const auto [lowest, highest] = std::ranges::minmax(tree.leaf_value);  // every leaf has rows
         if (!(lowest < highest)) return RoundsEnd::kNothingLeft;
         const std::size_t round = results.trees.size();
         const std::span<double> sums = results.scores.subspan(round * n_rows, n_rows);

@@ -11,7 +11,7 @@ import rankwright as rw
 from rankwright.base.errors import InputError
 from rankwright.data.dataset import RankingData
 from rankwright.ensembling.mixtures import exponential_mixture, uniform_mixture, within_query
-from rankwright.ensembling.pool import Candidate, Judge, Member, Pool, ranker_candidate
+from rankwright.ensembling.pool import Candidate, Judge, Member, Pool, fitted_scorer, ranker_candidate
 from rankwright.metrics import NDCG
 from rankwright.models import Combination, FeatureScorer
 from rankwright.models.model_file import encode
@@ -150,6 +150,13 @@ def out_of_fold(ranker, data, n_folds=4):
         return [Member(name=type(ranker).__name__, scorer=scorer, scores=scores, value=judge(scores))]
 
     return Candidate.single(type(ranker).__name__, fit)
+
+
+def test_fits_of_a_pool_end_their_rounds_but_measure_no_training_documents(monkeypatch):
+    rounds, measured = [], []
+    monkeypatch.setattr(NDCG, "native_measure", lambda *_: measured.append(True))
+    fitted_scorer(rw.LambdaMART(rounds=5), TRAIN, 1, rounds.append)
+    assert ([ended.train for ended in rounds], measured) == ([None] * 5, [])
 
 
 def test_members_fitted_out_of_fold_can_join():

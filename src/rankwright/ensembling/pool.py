@@ -19,6 +19,7 @@ from rankwright.base.errors import InputError
 from rankwright.base.resources import one_thread_for_libraries, resolve_threads
 from rankwright.models.scorer import checked_scorers
 from rankwright.training.concurrent_fits import NoTimeError, TimeLimit, fits_at_once, result_of
+from rankwright.training.fit_task import Heartbeat
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -146,7 +147,7 @@ def fitted_scorer(
     ranker: Any, train: RankingData | TrainingSet, n_threads: int, on_round: OnRound, **options: Any
 ) -> Scorer:
     """Fit a copy of a ranker through all its rounds and return its scorer; `options` are those of `fit`."""
-    fitted = ranker.unfitted().set_params(n_jobs=n_threads).fit(train, on_round=on_round, **options)
+    fitted = ranker.unfitted().set_params(n_jobs=n_threads).fit(train, on_round=Heartbeat(on_round), **options)
     if fitted.history_.interrupted:
         raise KeyboardInterrupt
     return checked_scorers([fitted])[0]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sized
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -31,6 +31,16 @@ if TYPE_CHECKING:
 WATCHED_DOCUMENTS = 100_000
 WEIGHTS = (1e-100, 1e100)
 """The allowed range of the largest weight: sums and squares of weights then neither overflow nor underflow."""
+
+
+class Heartbeat(NamedTuple):
+    """An `on_round` that reads no values, so that no training metric need be computed for it."""
+
+    call: Callable[[Round], None]
+
+    def __call__(self, ended: Round) -> None:
+        """Pass the round on."""
+        self.call(ended)
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,6 +78,8 @@ class FitTask:
     @property
     def watched_labels(self) -> QueryLabels | None:
         """The training labels, if the training metric of every round is to be computed."""
+        if isinstance(self.on_round, Heartbeat):
+            return None
         return self.train.labels if self.on_round is not None or len(self.train) <= WATCHED_DOCUMENTS else None
 
     @property
