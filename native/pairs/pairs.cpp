@@ -108,29 +108,53 @@ double add_query(const PairTask& task, QueryRows rows, QueryFactors& factors, st
     return sum;
 }
 
-// Adds the crossing weights of one query. When a document moves to the upper side of the threshold, its pairs with
-// documents below begin to cross, and its pairs with documents above no longer do: side[label, partner] is the sum
-// of the factors of the partners below minus that of the partners above. Labels is n_labels, or 0 for any number.
+// Features that are swept together: the sums of a feature depend on each other from document to document, and
+// other features fill the wait.
+constexpr std::size_t kTogether = 4;
+
+// Adds the crossing weights of one query for some features, from `first` on. When a document moves to the upper
+// side of the threshold, its pairs with documents below begin to cross, and its pairs with documents above no
+// longer do: side[label, partner] is the sum of the factors of the partners below minus that of the partners
+// above. Labels is n_labels, or 0 for any number.
+template <std::size_t Labels, std::size_t Features>
+void sweep_features(const PairTask& task, const double* factors, const double* start, QueryRows rows,
+                    const BinnedMatrix& binned, const SortedCodes& sorted, std::size_t first,
+                    double* __restrict crossing) {
+    constexpr std::size_t kLabels = Labels == 0 ? kMostLabels : Labels;
+    const std::size_t n = Labels == 0 ? task.n_labels : Labels;
+    const std::uint8_t* const labels = task.labels.data();
+    const std::uint8_t* codes[Features];
+    const std::uint32_t* order[Features];
+    double sides[Features][kLabels * kLabels];
+    for (std::size_t f = 0; f < Features; ++f) {
+        std::copy_n(start, n * n, sides[f]);
+        codes[f] = binned.column(first + f);
+        order[f] = sorted.rows(rows.begin, rows.end, first + f).data();
+    }
+    for (std::size_t position = 0; position < rows.end - rows.begin; ++position) {
+#pragma GCC unroll 4
+        for (std::size_t f = 0; f < Features; ++f) {
+            const std::uint32_t row = order[f][position];
+            const double* row_factors = factors + (row - rows.begin) * n;
+            const std::size_t label = labels[row];
+            double change = 0.0;
+            for (std::size_t partner = 0; partner < n; ++partner)
+                change += row_factors[partner] * sides[f][label * n + partner];
+            for (std::size_t partner = 0; partner < n; ++partner)
+                sides[f][partner * n + label] -= 2.0 * row_factors[partner];
+            crossing[(first + f) * kCodes + codes[f][row]] += change;
+        }
+    }
+}
+
 template <std::size_t Labels>
 void sweep(const PairTask& task, const double* factors, const double* start, QueryRows rows,
            const BinnedMatrix& binned, const SortedCodes& sorted, double* crossing) {
-    const std::size_t n = Labels == 0 ? task.n_labels : Labels;
-    std::vector<double> side(n * n);
-    for (std::size_t feature = 0; feature < binned.n_features; ++feature, crossing += kCodes) {
-        std::copy_n(start, n * n, side.data());
-        const std::uint8_t* codes = binned.column(feature);
-        for (const std::uint32_t row : sorted.rows(rows.begin, rows.end, feature)) {
-            const double* row_factors = factors + (row - rows.begin) * n;
-            const std::size_t label = task.labels[row];
-            const double* partners = side.data() + label * n;
-            double change = 0.0;
-            for (std::size_t partner = 0; partner < n; ++partner)
-                change += row_factors[partner] * partners[partner];
-            for (std::size_t partner = 0; partner < n; ++partner)
-                side[partner * n + label] -= 2.0 * row_factors[partner];
-            crossing[codes[row]] += change;
-        }
-    }
+    std::size_t first = 0;
+    for (; first + kTogether <= binned.n_features; first += kTogether)
+        sweep_features<Labels, kTogether>(task, factors, start, rows, binned, sorted, first, crossing);
+    for (; first < binned.n_features; ++first)
+        sweep_features<Labels, 1>(task, factors, start, rows, binned, sorted, first, crossing);
 }
 
 using Sweep = decltype(&sweep<0>);

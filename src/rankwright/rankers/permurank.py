@@ -65,6 +65,8 @@ class WorkingSets:
             [query for query, rows in enumerate(self._permutations.groups) if self._is_new(query, ranks[rows])],
             dtype=np.int64,
         )
+        if not len(new):
+            return
         lost = self._permutations.best - self._permutations.values(ranks)
         self._features = np.vstack([self._features, self._permutations.features(ranks, self._X)[new]])
         self._query = np.append(self._query, new)

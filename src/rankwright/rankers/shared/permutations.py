@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from dataclasses import dataclass
+from functools import lru_cache
 from heapq import merge
 from itertools import chain, pairwise
 from typing import TYPE_CHECKING, Any
@@ -70,6 +71,14 @@ class Interchange:
         return self.metric.of_ranking(swapped) >= self.metric.of_ranking(ideal) - CLOSE
 
 
+@lru_cache(maxsize=2**14)
+def interchanged(metric: Metric, ideal: bytes) -> tuple[Doubles, Doubles]:
+    """Return kinds and blocks of the labels of one query, best first; many queries and fits have the same."""
+    labels, interchange = np.frombuffer(ideal), Interchange(metric)
+    kinds = interchange.kinds(labels)
+    return kinds, interchange.blocks(labels, kinds)
+
+
 class Permutations:
     """The permutations of every query's documents, given by the rank of each document, and the most violated ones.
 
@@ -82,10 +91,9 @@ class Permutations:
         self._metric, self.n_threads = metric, n_threads
         self.best = self.values(self.ideal)
         self._kinds, self._blocks = np.empty(len(labels)), np.empty(len(labels))
-        interchange = Interchange(metric)
         for rows in groups:
-            self._kinds[rows] = interchange.kinds(labels[rows])
-            self._blocks[rows] = interchange.blocks(labels[rows], self._kinds[rows])
+            best_first = rows[np.argsort(-labels[rows], kind="stable")]
+            self._kinds[best_first], self._blocks[rows] = interchanged(metric, labels[best_first].tobytes())
 
     @property
     def ideal(self) -> Ranks:
