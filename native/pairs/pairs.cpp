@@ -197,6 +197,16 @@ void scale_factors(const PairTask& task, double log_sum, bool squared, QueryRows
     }
 }
 
+template <std::size_t Features>
+void add_by_code(const BinnedMatrix& binned, Doubles values, std::size_t first, double* __restrict sums) {
+    const std::uint8_t* codes[Features];
+    for (std::size_t f = 0; f < Features; ++f) codes[f] = binned.column(first + f);
+    for (std::size_t row = 0; row < values.size(); ++row) {
+#pragma GCC unroll 4
+        for (std::size_t f = 0; f < Features; ++f) sums[f * kCodes + codes[f][row]] += values[row];
+    }
+}
+
 // Sort key of a code: wraps around for a missing value, which becomes the lowest.
 std::uint8_t height(std::uint8_t code) { return static_cast<std::uint8_t>(code + 1); }
 
@@ -325,11 +335,13 @@ void crossing_of_pairs(const GivenPairs& pairs, const BinnedMatrix& binned, int 
 }
 
 void sum_by_code(const BinnedMatrix& binned, Doubles values, int n_threads, std::span<double> sums) {
-    parallel_for(binned.n_features, n_threads, [&](std::size_t feature) {
-        double* feature_sums = sums.data() + feature * kCodes;
-        std::fill(feature_sums, feature_sums + kCodes, 0.0);
-        const std::uint8_t* codes = binned.column(feature);
-        for (std::size_t row = 0; row < values.size(); ++row) feature_sums[codes[row]] += values[row];
+    parallel_ranges(binned.n_features, kTogether, n_threads, [&](std::size_t first, std::size_t last) {
+        std::fill(sums.data() + first * kCodes, sums.data() + last * kCodes, 0.0);
+        if (last - first == kTogether)
+            add_by_code<kTogether>(binned, values, first, sums.data() + first * kCodes);
+        else
+            for (std::size_t feature = first; feature < last; ++feature)
+                add_by_code<1>(binned, values, feature, sums.data() + feature * kCodes);
     });
 }
 
