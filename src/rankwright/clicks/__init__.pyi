@@ -15,6 +15,8 @@ from .models.click_model import ClickModel as ClickModel
 from .models.fitting import ClickModelComparison as ClickModelComparison
 from .models.fitting import compare_click_models as compare_click_models
 from .models.fitting import fit_click_model as fit_click_model
+from .position_bias import Propensities as Propensities
+from .position_bias import propensities as propensities
 from .readers.sessions import from_positions as from_positions
 from .readers.sessions import from_sessions as from_sessions
 from .readers.sessions import read_positions as read_positions

@@ -82,3 +82,25 @@ def test_judge_writes_labels_and_weights(run, refuse, fold, model, tmp_path):
     assert len(weights.read_text().split()) == 96
     assert run(*words, "--json").json["documents"] == 96
     assert refuse(*words, "--model", "positon") == "There is no click model 'positon'; did you mean 'position'?"
+
+
+def test_propensities_are_shown_and_drawn(run, fold, model, tmp_path):
+    log, chart = tmp_path / "log.csv", tmp_path / "chart.svg"
+    run(
+        "clicks",
+        "simulate",
+        model,
+        "--data",
+        fold / "train.txt",
+        "--out",
+        log,
+        "--shuffled",
+        0.5,
+        "--sessions",
+        100,
+    )
+    code, shown, err = run("clicks", "propensities", log, "--method", "shuffled", "--plot", chart)
+    assert code == 0
+    assert shown.startswith("Propensities of 8 positions: from 1 at the first to 0.")
+    assert "Assumes that the order of these lists was random" in err
+    assert chart.exists()

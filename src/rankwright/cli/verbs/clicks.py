@@ -124,12 +124,7 @@ def check(*, log: Path = LOG, how: LogOptions, plot: Path | None = PLOT, json: b
 
         rankwright clicks check log.csv
     """
-    check_plot(plot, inputs=(log,))
-    result = rw.clicks.check(how.read(log))
-    if plot is not None:
-        result.chart().save(plot)
-        note(f"wrote {plot}")
-    show(result, json=json)
+    _show_result(log, rw.clicks.check, how, {}, plot, json)
 
 
 def models(
@@ -153,8 +148,37 @@ def models(
 
         rankwright clicks models log.csv --models position,browsing
     """
+    _show_result(log, rw.clicks.compare_click_models, how, options, plot, json)
+
+
+def propensities(
+    *,
+    log: Path = LOG,
+    how: LogOptions,
+    options: Given = options_of(
+        "clicks.propensities",
+        faces={
+            "method": Face("NAME"),
+            "policy": Face("NAME", type=str),
+            "random_state": Face("N", "--seed", rare=True, more={"min": 0}),
+        },
+    ),
+    plot: Path | None = PLOT,
+    json: bool = JSON,
+) -> None:
+    """Estimate how likely users examine each position, relative to the first.
+
+    Example:
+
+        rankwright clicks propensities log.csv --plot propensities.svg
+    """
+    _show_result(log, rw.clicks.propensities, how, options, plot, json)
+
+
+def _show_result(log: Path, analyse: Any, how: LogOptions, options: Given, plot: Path | None, json: bool) -> None:
+    """Analyse a log, and show the result and its chart."""
     check_plot(plot, inputs=(log,))
-    result = rw.clicks.compare_click_models(how.read(log), **options)
+    result = analyse(how.read(log), **options)
     if plot is not None:
         result.chart().save(plot)
         note(f"wrote {plot}")
@@ -192,13 +216,16 @@ def judge(
     show(judged, json=json)
 
 
-TASKS = {"simulate": simulate, "check": check, "models": models, "judge": judge}
+TASKS = {"simulate": simulate, "check": check, "models": models, "propensities": propensities, "judge": judge}
 
 
 class Tasks(VerbGroup):
     """What can be done with clicks."""
 
-    panels: ClassVar[Mapping[str, Sequence[str]]] = {"Logs": ("simulate", "check"), "Models": ("models", "judge")}
+    panels: ClassVar[Mapping[str, Sequence[str]]] = {
+        "Logs": ("simulate", "check"),
+        "Models": ("models", "propensities", "judge"),
+    }
 
     def load(self, name: str) -> Any:
         """Return the verb of a task."""
