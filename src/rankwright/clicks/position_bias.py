@@ -17,7 +17,6 @@ from rankwright.base.wording import counted, interval, listed, metric_value
 from rankwright.clicks.counts import ClickCounts
 from rankwright.clicks.log import ClickLog
 from rankwright.clicks.models.examination import PositionBasedModel
-from rankwright.clicks.simulation import SHUFFLED
 from rankwright.reports.blocks import Column, Figure, Interval, Kind, Note, Table
 from rankwright.reports.result import Result
 
@@ -119,7 +118,7 @@ class Propensities(Result):
 
 
 def propensities(
-    log: ClickLog, method: str = "model", *, policy: Any = SHUFFLED, random_state: int = 0
+    log: ClickLog, method: str = "model", *, policy: Any = "shuffled", random_state: int = 0
 ) -> Propensities:
     """Estimate how likely users examine each position, relative to the first.
 
