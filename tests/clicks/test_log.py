@@ -66,7 +66,7 @@ def test_positions_from_0_become_positions_from_1_with_a_note():
         ({"position": [1, np.nan]}, "The position of row 1 is nan; positions are integers from 1."),
         ({"clicked": [0, -1]}, "clicked of row 1 is -1; it must be 0, 1 or a larger number."),
         ({"propensity": [0, 1]}, "propensity of row 0 is 0; it must be above 0 and at most 1."),
-        ({"weight": [1, -1]}, "weight of row 1 is -1; it must be finite and not negative."),
+        ({"weight": [1, -1]}, "weight of row 1 is -1; it must be between 0 and 1e+12."),
         ({"time": [1, np.inf]}, "time of row 1 is inf; it must be finite."),
         ({"document": ["a"]}, "There are 2 impressions by session but 1 by document."),
         ({"session": [1.5, 2]}, "session must hold integers or strings, not 1.5."),

@@ -67,6 +67,11 @@ def test_propensities_of_impressions():
             "The log has no policy 'shuffled'; name that of the lists in random order in policy.",
         ),
         (
+            rw.clicks.from_sessions([("q", ["a"], [1])]),
+            "model",
+            "All impressions are at position 1; there is nothing to compare it with.",
+        ),
+        (
             rw.clicks.from_sessions([("q", ["a", "b"], [0, 1])]),
             "pivot",
             "There are no clicks at position 1, with which other positions are compared.",

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 Codes = np.int32  # sessions, queries and documents are numbered in the order in which they first appear
 MAX_POSITION = 1_000_000
+MAX_WEIGHT = 1e12
 
 
 class Coded(NamedTuple):
@@ -296,7 +297,7 @@ def _checked_propensities(propensity: ArrayLike) -> Doubles:
 
 def _checked_weights(weight: ArrayLike) -> Doubles:
     values = checked_numbers(weight, "Weights")
-    _refuse(values, ~((values >= 0) & np.isfinite(values)), "weight", "finite and not negative")
+    _refuse(values, ~((values >= 0) & (values <= MAX_WEIGHT)), "weight", f"between 0 and {MAX_WEIGHT:g}")
     return values
 
 

@@ -149,6 +149,8 @@ def propensities(
     counts = ClickCounts.of(log)
     if not counts.clicked[counts.position == 1].any():
         raise InputError("There are no clicks at position 1, with which other positions are compared.")
+    if counts.position.max() == 1:
+        raise InputError("All impressions are at position 1; there is nothing to compare it with.")
     if method == "model":
         return _of_model(counts)
     by_query = _of_shuffled(counts) if method == "shuffled" else _of_pivot(counts)

@@ -185,9 +185,8 @@ class ClickModel(Result):
 
     @property
     def summary(self) -> str:
-        pairs = [counted(len(each), "pair of query and document") for each in self.estimates().values()][:1]
-        pairs = [text.replace("document of query and documents", "documents") for text in pairs]
-        of_pairs = f" and {pairs[0]}" if pairs else ""
+        pairs = [counted(len(each), "pair") for each in self.estimates().values()]
+        of_pairs = f" and {pairs[0]} of query and document" if pairs else ""
         return f"The {self.name} of {counted(self.n_lists, 'list')}{of_pairs}."
 
     def blocks(self) -> Iterator[Block]:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 NODES = 1.0 / (1.0 + np.exp(np.linspace(8.0, -8.0, 96)))  # values of attraction, from 0.0003 to 0.9997
 KERNEL_NODES = 2  # standard deviation of the kernel that smooths their weights
-BLOCK = 4000  # pairs whose errors are computed at once
+BLOCK = 4000  # pairs or lists that are computed at once
 MAX_ERRORS = 1500  # classes of examination for which standard errors are computed: a dense matrix of this size
 
 
@@ -160,12 +160,19 @@ class UserBrowsingModel(ExaminationModel):
 
     def marginal(self, log: ClickLog) -> Doubles:
         """Return click probabilities by a recursion over where the last click may have been."""
-        attraction, sizes = self.attraction.in_log(log), np.diff(log.offsets)
-        chances, last = np.empty(len(log)), np.zeros((log.n_lists, log.max_position + 1))
+        attraction, chances = self.attraction.in_log(log), np.empty(len(log))
+        for begin in range(0, log.n_lists, BLOCK):
+            self._recur(log, np.arange(begin, min(begin + BLOCK, log.n_lists)), attraction, chances)
+        return chances
+
+    def _recur(self, log: ClickLog, some: Integers, attraction: Doubles, chances: Doubles) -> None:
+        """Write the click probabilities of some lists."""
+        sizes = log.offsets[some + 1] - log.offsets[some]
+        last = np.zeros((len(some), log.max_position + 1))
         last[:, 0] = 1.0
         for rank in range(int(sizes.max(initial=0))):
             lists = np.flatnonzero(sizes > rank)
-            rows = log.offsets[lists] + rank
+            rows = log.offsets[some[lists]] + rank
             positions = log.position[rows]
             clicked = np.zeros(len(rows))
             for before in np.flatnonzero(last[lists].any(axis=0)).tolist():
@@ -175,7 +182,6 @@ class UserBrowsingModel(ExaminationModel):
                 last[lists, before] -= chance
             last[lists, positions] += clicked
             chances[rows] = clicked
-        return chances
 
 
 def _merged(counts: ClickCounts, classes: Classes) -> tuple[Integers, NDArray[np.int32], Doubles, Doubles]:
