@@ -70,3 +70,21 @@ def test_what_cannot_be_judged_is_refused(query, model, sentence):
     with pytest.raises(InputError) as refused:
         rw.clicks.click_judgements(log, DATA, model)
     assert str(refused.value) == sentence
+
+
+def test_propensities_of_an_experiment_debias_the_log_of_one_ranker():
+    log = rw.clicks.simulate(DATA, DATA.X[:, 0], sessions=400, shuffled=0.05)
+    found = rw.clicks.propensities(log, "shuffled")
+    truth = DATA.with_labels(TRUTH)
+    labels = {
+        "experiment": rw.clicks.click_judgements(log, DATA, found).data.y,
+        "naive": rw.clicks.click_judgements(log, DATA, "document_rates").data.y,
+    }
+    report = rw.evaluate(labels, truth, metrics="ndcg@5")
+    assert report.mean("experiment", "ndcg@5") > report.mean("naive", "ndcg@5") + 0.02
+    model = rw.clicks.click_judgements(log, DATA, found).model
+    assert ((model.conditional(log) >= 0) & (model.conditional(log) <= 1)).all()
+    with pytest.raises(
+        InputError, match="model must be the name of a click model, a fitted one or Propensities, not int"
+    ):
+        rw.clicks.click_judgements(log, DATA, 3)

@@ -9,9 +9,12 @@ import numpy as np
 
 from rankwright.base.errors import InputError, require_type
 from rankwright.base.wording import counted, rounded_percent
-from rankwright.clicks.log import coded
+from rankwright.clicks.counts import ClickCounts
+from rankwright.clicks.log import ClickLog, coded
 from rankwright.clicks.models.click_model import ClickModel
 from rankwright.clicks.models.fitting import fit_click_model
+from rankwright.clicks.models.rates import PropensityRates
+from rankwright.clicks.position_bias import Propensities
 from rankwright.data.dataset import Documents, RankingData
 from rankwright.reports.blocks import Facts, Note
 from rankwright.reports.result import Result
@@ -20,8 +23,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rankwright.base.arrays import Doubles, Integers
-    from rankwright.clicks.counts import ClickCounts
-    from rankwright.clicks.log import ClickLog
     from rankwright.reports.blocks import Block
 
 HIGHEST = 4.0  # label of a document that always attracts
@@ -96,7 +97,7 @@ class ClickJudgements(Result):
 
 
 def click_judgements(
-    log: ClickLog | ClickCounts, data: Documents, model: str | ClickModel = "position"
+    log: ClickLog | ClickCounts, data: Documents, model: str | ClickModel | Propensities = "position"
 ) -> ClickJudgements:
     """Return documents with labels and weights from clicks, to train any ranker on.
 
@@ -108,7 +109,8 @@ def click_judgements(
         Documents, judged or not; labels are replaced.
     model
         The name of a click model that estimates attraction, or one that was fitted: `position`, `browsing`,
-        `cascade`, `dependent`, `bayesian`, or `document_rates`, which ignores positions.
+        `cascade`, `dependent`, `bayesian`, or `document_rates`, which ignores positions. Or propensities, with
+        which impressions are weighted, as from an experiment.
 
     Examples
     --------
@@ -119,7 +121,7 @@ def click_judgements(
     (['d1', 'd2'], True, 1)
     """
     require_type(data, Documents, "click_judgements takes Documents or RankingData")
-    fitted = model if isinstance(model, ClickModel) else fit_click_model(log, model)
+    fitted = _fitted(log, model)
     estimates = fitted.estimates().get("attraction")
     if estimates is None:
         raise InputError(f"The {fitted.name} has no attraction of documents to make labels of.")
@@ -137,3 +139,13 @@ def click_judgements(
     judged = data.take(rows).with_labels(np.log2(1.0 + gains))
     n_unknown = len(estimates) - len(np.unique(shown))
     return ClickJudgements(judged, weights, rows, len(data) - len(rows), n_unknown, fitted)
+
+
+def _fitted(log: ClickLog | ClickCounts, model: str | ClickModel | Propensities) -> ClickModel:
+    if isinstance(model, ClickModel):
+        return model
+    if isinstance(model, str):
+        return fit_click_model(log, model)
+    require_type(model, Propensities, "model must be the name of a click model, a fitted one or Propensities")
+    counts = ClickCounts.of(log) if isinstance(log, ClickLog) else log
+    return PropensityRates.fit(counts, model.by_position(int(counts.position.max(initial=0))))

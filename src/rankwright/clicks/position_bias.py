@@ -73,14 +73,17 @@ class Propensities(Result):
 
     def in_log(self, log: ClickLog) -> Doubles:
         """Return the propensity of each impression; refuse positions without one."""
-        known = np.full(log.max_position + 1, np.nan)
-        inside = self.position <= log.max_position
+        return self.by_position(log.max_position)[log.position]
+
+    def by_position(self, last: int) -> Doubles:
+        """Return the propensities of positions 0 (which is 1) to the last; refuse positions without one."""
+        known = np.full(last + 1, np.nan)
+        inside = self.position <= last
         known[self.position[inside]] = self.values[inside]
-        values = known[log.position]
-        if np.isnan(values).any():
-            position = int(log.position[np.isnan(values)].min())
-            raise InputError(f"There is no propensity of position {position}.")
-        return values
+        known[0] = 1.0
+        if np.isnan(known).any():
+            raise InputError(f"There is no propensity of position {int(np.isnan(known).argmax())}.")
+        return known
 
     @property
     def summary(self) -> str:

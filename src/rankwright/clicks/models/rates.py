@@ -99,3 +99,32 @@ class ClicksOverExpected(ClickModel):
 
     def estimates(self) -> dict[str, PairEstimates]:
         return {"ratio": self.ratio}
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class PropensityRates(ClickModel):
+    """Clicks per examination of each document for each query, where the propensities of positions are known.
+
+    An impression counts as much as its position is examined (inverse propensity weights); `propensities` begins
+    with position 0.
+    """
+
+    name: ClassVar[str] = "click rate by document with known propensities"
+    attraction: PairEstimates
+    propensities: Doubles
+
+    @classmethod
+    def fit(cls, counts: ClickCounts, propensities: Doubles) -> PropensityRates:
+        """Count."""
+        examined = counts.by_pair(counts.shown * propensities[counts.position])
+        clicked = np.minimum(counts.by_pair(counts.clicked), examined)  # by chance there may be more
+        prior = BetaPrior.of(clicked, examined)
+        estimates = PairEstimates.of(counts, *prior.shrunken(clicked, examined), prior)
+        return cls(counts.n_lists, counts.notes, estimates, propensities)
+
+    def conditional(self, log: ClickLog) -> Doubles:
+        chances = at_positions(self.propensities, log, float(self.propensities[-1])) * self.attraction.in_log(log)
+        return np.asarray(chances)
+
+    def estimates(self) -> dict[str, PairEstimates]:
+        return {"attraction": self.attraction}
