@@ -142,7 +142,7 @@ def propensities(
     >>> data = rw.synthetic.polynomial_queries(100, n_documents=5, seed=1)
     >>> log = rw.clicks.simulate(data, data.X[:, 0], sessions=400, shuffled=0.5)
     >>> rw.clicks.propensities(log, "shuffled").values.round(1).tolist()
-    [1.0, 0.5, 0.3, 0.2, 0.2]
+    [1.0, 0.5, 0.3, 0.3, 0.2]
     """
     require_type(log, ClickLog, "propensities takes a ClickLog")
     if method not in ASSUMPTIONS:
