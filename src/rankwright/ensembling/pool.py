@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 import numpy as np
 
 from rankwright.base.errors import InputError
-from rankwright.base.resources import one_thread_for_libraries, resolve_threads
+from rankwright.base.resources import resolve_threads
 from rankwright.models.scorer import checked_scorers
 from rankwright.training.concurrent_fits import NoTimeError, TimeLimit, fits_at_once, result_of
 from rankwright.training.fit_task import Heartbeat
@@ -212,7 +212,7 @@ class Pool(Generic[Joining]):
         threads_per_fit = max(1, n_threads // max(1, len(tasks)))
         run = _runner(limit, threads_per_fit)
         try:
-            with one_thread_for_libraries(), fits_at_once(run, tasks, workers=n_threads) as running:
+            with fits_at_once(run, tasks, workers=n_threads) as running:
                 futures = iter(running)
                 fits_of = [[next(futures) for _ in candidate.fits] for candidate in candidates]
                 self._join_all(candidates, fits_of, skip_failures, on_joined, on_fit)

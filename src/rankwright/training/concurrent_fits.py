@@ -9,6 +9,8 @@ from threading import Event, Lock
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
+from rankwright.base.resources import one_thread_for_libraries
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from concurrent.futures import Future
@@ -42,7 +44,7 @@ def fits_at_once(
         if stopped.is_set():
             raise _StoppedError
 
-    with ThreadPoolExecutor(workers) as executor:
+    with one_thread_for_libraries(), ThreadPoolExecutor(workers) as executor:
         try:
             yield [executor.submit(work, task, on_round) for task in tasks]
         except BaseException:

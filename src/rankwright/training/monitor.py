@@ -48,7 +48,7 @@ class RoundsEnd(Enum):
     NOT_FINITE = 2
 
 
-class Rounds(NamedTuple):
+class RoundBlock(NamedTuple):
     """Several rounds.
 
     Parameters
@@ -236,7 +236,7 @@ class Monitor:
         except InputError:  # of labels that the metric refuses: the first round that is measured raises it again
             return None
 
-    def observe_rounds(self, rounds: Rounds) -> bool:
+    def observe_rounds(self, rounds: RoundBlock) -> bool:
         """Record several rounds, whose documents that follow are those of the validation data.
 
         Return whether the fit should stop; rounds after the one that stops it are not recorded.
@@ -316,7 +316,7 @@ class Monitor:
         ranking = Ranking.of(scores, data.groups, n_jobs=self._n_threads)
         return self._metric.per_query(data.y, ranking, n_jobs=self._n_threads)
 
-    def _trained(self, train: RankingData | QueryLabels, rounds: Rounds, totals: Sequence[float]) -> Doubles:
+    def _trained(self, train: RankingData | QueryLabels, rounds: RoundBlock, totals: Sequence[float]) -> Doubles:
         if rounds.measured is None:
             return self._per_query_and_round(train, rounds.scores, totals)
         return self._metric.count_empty(rounds.measured)

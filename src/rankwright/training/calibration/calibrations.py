@@ -46,7 +46,7 @@ class Standard:
         return StandardCalibration(task.classes.gains, task.total)
 
 
-class Target(Protocol):
+class CalibrationTarget(Protocol):
     """What a sigmoid calibration minimises."""
 
     def __call__(self, task: CalibrationTask, sigmoids: Doubles) -> Doubles:
@@ -101,7 +101,7 @@ class Sigmoid:
     falling as the slope grows, until all probabilities are 0 or 1.
     """
 
-    target: Target
+    target: CalibrationTarget
 
     def fit(self, task: CalibrationTask) -> Scorer | None:
         """Return the sigmoid with the smallest target, or None if the documents are uninformative."""

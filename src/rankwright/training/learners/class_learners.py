@@ -12,7 +12,7 @@ from rankwright import _native
 from rankwright.models.class_trees import ClassTrees
 from rankwright.models.trees import TreeEnsemble
 from rankwright.training.learners.signal import Weak
-from rankwright.training.monitor import Rounds, RoundsEnd, WeightedModel
+from rankwright.training.monitor import RoundBlock, RoundsEnd, WeightedModel
 
 if TYPE_CHECKING:
     from rankwright.base.arrays import Doubles, Floats
@@ -93,7 +93,7 @@ class ClassLearner:
         """Return the rounds of AdaBoost.MH."""
         return partial(self._boost, rule) if isinstance(rule, _native.VoteRule) else None
 
-    def _boost(self, rule: _native.VoteRule, scores: Doubles, n_rounds: int, following: Floats) -> Rounds:
+    def _boost(self, rule: _native.VoteRule, scores: Doubles, n_rounds: int, following: Floats) -> RoundBlock:
         trees, steps, sums, outputs, end = self.shape.boost(
             self.binned.matrix,
             rule,
@@ -108,7 +108,7 @@ class ClassLearner:
         )
         models = [self._model(*tree) for tree in trees]
         members = [WeightedModel(*member) for member in zip(steps.tolist(), models, strict=True)]
-        return Rounds(members, sums, outputs, RoundsEnd(end))
+        return RoundBlock(members, sums, outputs, RoundsEnd(end))
 
     def _model(self, tree: dict[str, Any], votes: Doubles) -> ClassTrees:
         splits = TreeEnsemble.grown({**tree, "leaf_value": np.zeros(len(votes))}, self.binned.n_features)

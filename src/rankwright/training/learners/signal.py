@@ -14,10 +14,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from rankwright.base.arrays import Doubles, Floats
-    from rankwright.training.monitor import Rounds, WeakModel
+    from rankwright.training.monitor import RoundBlock, WeakModel
 
     # Runs rounds, given the scores before them, their number, and the features of documents that only get outputs.
-    RunRounds = Callable[[Doubles, int, Floats], Rounds]
+    RunRounds = Callable[[Doubles, int, Floats], RoundBlock]
 
 Signal = TypeVar("Signal", contravariant=True)
 

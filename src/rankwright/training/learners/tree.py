@@ -11,7 +11,7 @@ import numpy as np
 from rankwright import _native
 from rankwright.models.trees import TreeEnsemble
 from rankwright.training.learners.signal import Gradients, Weak
-from rankwright.training.monitor import Rounds, RoundsEnd, WeightedModel
+from rankwright.training.monitor import RoundBlock, RoundsEnd, WeightedModel
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -148,7 +148,7 @@ class TreeLearner:
         """Return the rounds of a rule that follows gradients, unless draws depend on these."""
         return partial(self.boost, rule) if isinstance(rule, NativeGradients) and self.draws_ahead else None
 
-    def boost(self, rule: NativeGradients, scores: Doubles, n_rounds: int, following: Floats) -> Rounds:
+    def boost(self, rule: NativeGradients, scores: Doubles, n_rounds: int, following: Floats) -> RoundBlock:
         """Fit trees in native code: `fit` on the gradients of the scores so far, one round after the other."""
         nothing = Gradients(scores, scores)  # draws do not look at it
         draws = [(self._draw(nothing).rows, self._draw_features()) for _ in range(n_rounds)]
@@ -168,7 +168,7 @@ class TreeLearner:
         )
         members = [WeightedModel(rule.learning_rate, self._model(tree)) for tree in trees]
         measured = None if rule.measure is None else values
-        return Rounds(members, sums, outputs, RoundsEnd(end), measured=measured)
+        return RoundBlock(members, sums, outputs, RoundsEnd(end), measured=measured)
 
     @property
     def _draws(self) -> bool:
