@@ -12,7 +12,7 @@ from rankwright.models import FeatureScorer, LinearScorer
 from rankwright.training.history import History, Round, smoothed
 from rankwright.training.monitor import (
     Monitor,
-    Rounds,
+    RoundBlock,
     RoundsEnd,
     WeightedModel,
     is_as_good_as,
@@ -61,7 +61,7 @@ def test_rounds_that_are_observed_together_are_those_observed_one_by_one(sign):
     for member, of_round in zip(members, scores, strict=True):
         single.observe(member, of_round)
     outputs = np.array([member.model.outputs(VALID) for member in members])
-    block.observe_rounds(Rounds(members, scores, outputs, RoundsEnd.ALL_DONE))
+    block.observe_rounds(RoundBlock(members, scores, outputs, RoundsEnd.ALL_DONE))
     assert block.history == single.history
     assert block.history[0].train == (1.0 if sign > 0 else 0.5)
 
