@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <bit>
 #include <cmath>
 #include <numeric>
@@ -97,6 +98,31 @@ void encode_columns(std::span<const float> values, std::span<const std::int64_t>
     });
 }
 
+// Finds the level of every row; codes follow before each tree.
+Category read_category(std::span<const float> values, std::size_t n_features, std::span<const std::int64_t> rows,
+                       std::size_t feature, std::uint32_t n_levels) {
+    Category category{std::vector<std::uint32_t>(rows.size(), kNoLevel), std::vector<std::uint32_t>(n_levels)};
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        const float value = values[static_cast<std::size_t>(rows[i]) * n_features + feature];
+        if (value != value) continue;
+        category.level_of_row[i] = static_cast<std::uint32_t>(value);
+        ++category.n_rows[category.level_of_row[i]];
+    }
+    const auto n_used = n_levels - std::ranges::count(category.n_rows, 0u);
+    category.n_codes = static_cast<int>(std::clamp<std::ptrdiff_t>(n_used, 1, kMostBins));
+    return category;
+}
+
+void read_categories(std::span<const float> values, std::span<const std::int64_t> rows,
+                     std::span<const std::uint32_t> n_levels, int n_threads, BinnedMatrix& binned) {
+    if (std::ranges::all_of(n_levels, [](std::uint32_t n) { return n == 0; })) return;
+    binned.categories.resize(binned.n_features);
+    parallel_for(binned.n_features, n_threads, [&](std::size_t feature) {
+        if (n_levels[feature] == 0) return;
+        binned.categories[feature] = read_category(values, binned.n_features, rows, feature, n_levels[feature]);
+    });
+}
+
 // The plain layout: one byte per feature, one level per code.
 void lay_out_plain(BinnedMatrix& binned) {
     binned.n_bytes = binned.n_features;
@@ -109,35 +135,13 @@ void lay_out_plain(BinnedMatrix& binned) {
     }
 }
 
-// The level of every code of a feature; its byte is assigned later.
 FeatureLevels find_levels(const BinnedMatrix& binned, std::size_t feature) {
     const std::span codes(binned.column(feature), binned.n_rows);
-    const int n_bins = binned.n_bins(feature);
-    FeatureLevels levels;
-    levels.any_missing = std::find(codes.begin(), codes.end(), kMissing) != codes.end();
-    const int most = kCoarseLevels - levels.any_missing;
-    levels.exact = n_bins <= most;
     std::array<std::size_t, 256> counts{};
     const std::size_t step = std::max<std::size_t>(1, codes.size() / kCountedRows);
     for (std::size_t row = 0; row < codes.size(); row += step) ++counts[codes[row]];
-    std::size_t left = std::accumulate(counts.begin(), counts.begin() + kMissing, std::size_t{0}), in_level = 0;
-    int level = 0;
-    for (int code = 0; code < n_bins; ++code) {
-        const auto index = static_cast<std::size_t>(code);
-        levels.level[index] = static_cast<std::uint8_t>(level);
-        in_level += counts[index];
-        // As in find_edges: the remaining rows are divided evenly, and a frequent code gets its own level.
-        const double per_level = static_cast<double>(left) / (most - level);
-        const bool full =
-            static_cast<double>(in_level) >= per_level || static_cast<double>(counts[index + 1]) >= per_level;
-        if (code + 1 == n_bins || !(levels.exact || (full && level + 1 < most))) continue;
-        left -= in_level;
-        in_level = 0;
-        ++level;
-    }
-    levels.n_levels = static_cast<std::uint32_t>(level + 1 + levels.any_missing);
-    levels.level[kMissing] = static_cast<std::uint8_t>(levels.n_levels - 1);
-    return levels;
+    const bool any_missing = std::find(codes.begin(), codes.end(), kMissing) != codes.end();
+    return group_codes(std::span(counts).first(static_cast<std::size_t>(binned.n_bins(feature))), any_missing);
 }
 
 // The coarse layout: few levels per feature, and each feature in the first byte with enough room.
@@ -145,6 +149,10 @@ void lay_out_coarse(BinnedMatrix& binned, int n_threads) {
     binned.levels.resize(binned.n_features);
     parallel_ranges(binned.n_features, 1, n_threads, [&](std::size_t feature, std::size_t) {
         binned.levels[feature] = find_levels(binned, feature);
+        // The levels of a category change from tree to tree, but not their number.
+        FeatureLevels& levels = binned.levels[feature];
+        if (binned.is_category(feature) && !levels.exact) levels.n_levels = kCoarseLevels;
+        levels.level[kMissing] = static_cast<std::uint8_t>(levels.n_levels - 1);
     });
     std::vector<std::uint32_t> taken;  // product of the numbers of levels of each byte's features
     for (FeatureLevels& levels : binned.levels) {
@@ -177,26 +185,48 @@ void write_rows(int n_threads, BinnedMatrix& binned) {
 
 }  // namespace
 
+std::vector<std::uint32_t> even_groups(std::span<const std::size_t> n_rows, std::size_t most) {
+    std::vector<std::uint32_t> groups(n_rows.size());
+    const bool exact = n_rows.size() <= most;
+    std::size_t left = std::accumulate(n_rows.begin(), n_rows.end(), std::size_t{0}), in_group = 0;
+    std::uint32_t group = 0;
+    for (std::size_t i = 0; i + 1 < n_rows.size(); ++i) {
+        groups[i] = group;
+        in_group += n_rows[i];
+        // The remaining rows are divided evenly over the remaining groups; a very frequent entry gets its own one.
+        const double per_group = static_cast<double>(left) / static_cast<double>(most - group);
+        const bool full =
+            static_cast<double>(in_group) >= per_group || static_cast<double>(n_rows[i + 1]) >= per_group;
+        if (!exact && !(full && group + 1 < most)) continue;
+        left -= in_group;
+        in_group = 0;
+        ++group;
+    }
+    if (!groups.empty()) groups.back() = group;
+    return groups;
+}
+
+FeatureLevels group_codes(std::span<const std::size_t> n_rows, bool any_missing) {
+    FeatureLevels levels;
+    levels.any_missing = any_missing;
+    const std::size_t most = kCoarseLevels - any_missing;
+    levels.exact = n_rows.size() <= most;
+    const std::vector<std::uint32_t> groups = even_groups(n_rows, most);
+    std::ranges::transform(groups, levels.level.begin(),
+                           [](std::uint32_t group) { return static_cast<std::uint8_t>(group); });
+    levels.n_levels = groups.back() + 1 + any_missing;
+    levels.level[kMissing] = static_cast<std::uint8_t>(levels.n_levels - 1);
+    return levels;
+}
+
 std::vector<float> find_edges(std::span<const float> values, int max_bins) {
     const std::vector<ValueCount> counts = count_values(values);
-    std::size_t left = 0;
-    for (const ValueCount& entry : counts) left += entry.count;
+    std::vector<std::size_t> n_rows;
+    for (const ValueCount& entry : counts) n_rows.push_back(entry.count);
+    const std::vector<std::uint32_t> bins = even_groups(n_rows, static_cast<std::size_t>(max_bins));
     std::vector<float> edges;
-    const bool exact = counts.size() <= static_cast<std::size_t>(max_bins);
-    std::size_t in_bin = 0;
-    int bins_left = max_bins;
-    for (std::size_t i = 0; i + 1 < counts.size(); ++i) {
-        in_bin += counts[i].count;
-        // The remaining values are divided evenly over the remaining bins; a very frequent value gets its own bin.
-        const double per_bin = static_cast<double>(left) / bins_left;
-        const bool full =
-            static_cast<double>(in_bin) >= per_bin || static_cast<double>(counts[i + 1].count) >= per_bin;
-        if (!exact && !(full && bins_left > 1)) continue;
-        edges.push_back(edge_between(counts[i].value, counts[i + 1].value));
-        left -= in_bin;
-        in_bin = 0;
-        --bins_left;
-    }
+    for (std::size_t i = 0; i + 1 < counts.size(); ++i)
+        if (bins[i] < bins[i + 1]) edges.push_back(edge_between(counts[i].value, counts[i + 1].value));
     return edges;
 }
 
@@ -218,13 +248,17 @@ std::vector<std::vector<float>> find_all_edges(std::span<const float> values, st
 }
 
 BinnedMatrix encode(std::span<const float> values, std::size_t n_features, std::span<const std::int64_t> rows,
-                    std::vector<std::vector<float>> edges, bool coarse, int n_threads) {
+                    std::vector<std::vector<float>> edges, std::span<const std::uint32_t> n_levels, bool coarse,
+                    int n_threads) {
+    static std::atomic<std::uint64_t> n_matrices{0};
     BinnedMatrix binned;
+    binned.id = ++n_matrices;
     binned.n_features = n_features;
     binned.n_rows = rows.size();
     binned.coarse = coarse;
     binned.edges = std::move(edges);
     encode_columns(values, rows, n_threads, binned);
+    read_categories(values, rows, n_levels, n_threads, binned);
     coarse ? lay_out_coarse(binned, n_threads) : lay_out_plain(binned);
     write_rows(n_threads, binned);
     return binned;

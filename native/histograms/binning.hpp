@@ -32,6 +32,21 @@ struct FeatureLevels {
     std::array<std::uint8_t, 256> level{};  // by code
 };
 
+// A category: a feature whose values are numbers of levels, which have no order. Before each tree its levels get
+// codes in the order of their gradients (see trees/category_order.hpp); until then all have code 0.
+struct Category {
+    std::vector<std::uint32_t> level_of_row;    // kNoLevel where it is missing
+    std::vector<std::uint32_t> n_rows;          // by level
+    std::vector<std::uint8_t> code_of_level{};  // kMissing for levels that no row has
+    int n_codes = 0;
+    double optimism = 0.0;  // by which an order fitted to the gradients raises gains, per unit of hessian
+
+    bool exists() const { return !n_rows.empty(); }
+};
+
+constexpr std::uint32_t kNoLevel = 0xffffffff;
+constexpr std::uint32_t kMostLevelsOfCategory = 1 << 24;  // a 32-bit float tells so many apart
+
 // A matrix of codes by column, for partitioning documents, and of bytes by row, for histograms.
 //
 // In the plain layout a row has one byte per feature: its code, which is also its level. In the coarse layout
@@ -39,14 +54,19 @@ struct FeatureLevels {
 // numbers of levels is at most 256: one addition to a histogram then serves all of them.
 struct BinnedMatrix {
     std::size_t n_rows = 0, n_features = 0, n_bytes = 0;
+    std::uint64_t id = 0;  // different for every call of encode
     bool coarse = false;
     std::vector<std::vector<float>> edges;  // one list per feature
     std::vector<FeatureLevels> levels;      // one per feature
+    std::vector<Category> categories;       // one per feature, or none if no feature is a category
     std::unique_ptr<std::uint8_t[]> by_row, by_column;
 
     const std::uint8_t* row(std::size_t row) const { return by_row.get() + row * n_bytes; }
     const std::uint8_t* column(std::size_t feature) const { return by_column.get() + feature * n_rows; }
-    int n_bins(std::size_t feature) const { return static_cast<int>(edges[feature].size()) + 1; }
+    bool is_category(std::size_t feature) const { return !categories.empty() && categories[feature].exists(); }
+    int n_bins(std::size_t feature) const {
+        return is_category(feature) ? categories[feature].n_codes : static_cast<int>(edges[feature].size()) + 1;
+    }
 };
 
 constexpr int kCoarseLevels = 16;
@@ -55,8 +75,19 @@ constexpr int kCoarseLevels = 16;
 std::vector<std::vector<float>> find_all_edges(std::span<const float> values, std::size_t n_features,
                                                std::span<const std::int64_t> sample, int max_bins, int n_threads);
 
-// The codes of `rows`, in that order. The coarse levels of a feature have about the same number of rows.
+// The codes of `rows`, in that order. The coarse levels of a feature have about the same number of rows. A feature
+// with n_levels > 0 is a category: its values are integers from 0 to n_levels - 1, or missing. `n_levels` may be
+// empty.
 BinnedMatrix encode(std::span<const float> values, std::size_t n_features, std::span<const std::int64_t> rows,
-                    std::vector<std::vector<float>> edges, bool coarse, int n_threads);
+                    std::vector<std::vector<float>> edges, std::span<const std::uint32_t> n_levels, bool coarse,
+                    int n_threads);
+
+// Divides entries with these numbers of rows into at most `most` groups of adjacent ones; returns the group of
+// each. If there are few enough, each entry has its own group; otherwise groups have about the same number of
+// rows.
+std::vector<std::uint32_t> even_groups(std::span<const std::size_t> n_rows, std::size_t most);
+
+// How the codes of a feature with these numbers of rows become coarse levels; its byte is assigned later.
+FeatureLevels group_codes(std::span<const std::size_t> n_rows, bool any_missing);
 
 }  // namespace rankwright

@@ -36,6 +36,7 @@ struct Branch {
 struct Split {
     std::size_t feature;
     float threshold;
+    LevelSet set;  // empty if it has a threshold
     bool missing_left;
     std::int64_t above;  // the last branch on the same feature above this split, 2 x split + branch; -1 if none
     double z_above;
@@ -96,6 +97,7 @@ std::vector<Split> read_splits(const CoveredTrees& trees, std::size_t begin, std
         };
         splits.push_back({static_cast<std::size_t>(trees.feature[split]),
                           trees.threshold[split],
+                          trees.sets[split],
                           trees.missing_left[split] != 0,
                           -1,
                           1.0,
@@ -255,7 +257,9 @@ class Walk {
             auto& [goes_left, goes_right] = goes_[index];
             for (std::size_t lane = 0; lane < n_; ++lane) {
                 const float x = rows_[lane * n_features_ + split.feature];
-                const bool left = x != x ? split.missing_left : x <= split.threshold;
+                const bool left = x != x              ? split.missing_left
+                                  : split.set.empty() ? x <= split.threshold
+                                                      : contains(split.set, split.threshold, x);
                 goes_left[lane] = left ? before[lane] : 0.0;
                 goes_right[lane] = before[lane] - goes_left[lane];
             }

@@ -2,8 +2,10 @@
 #pragma once
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "queries/ranking.hpp"
+#include "trees/level_set.hpp"
 
 namespace rankwright {
 
@@ -14,6 +16,7 @@ struct FlatTrees {
     std::span<const float> threshold;
     std::span<const std::uint8_t> missing_left;
     std::span<const std::int32_t> left, right;
+    std::vector<LevelSet> sets;  // one per split; empty if it has a threshold
     Doubles leaf_value;
 };
 

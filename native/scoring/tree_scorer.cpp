@@ -6,7 +6,6 @@
 #include <cstring>
 #include <limits>
 #include <memory>
-#include <numeric>
 #include <tuple>
 
 #include "threads/parallel_for.hpp"
@@ -26,12 +25,11 @@ constexpr std::size_t kMostCodesPerChunk = 1 << 20;
 
 std::size_t round_up(std::size_t n, std::size_t step) { return (n + step - 1) / step * step; }
 
-std::uint32_t four_times(std::uint32_t byte) { return (byte & 0xff) * 0x01010101u; }
-
-// The splits sorted by feature, side of missing values and threshold.
+// The splits by a threshold, sorted by feature, side of missing values and threshold.
 std::vector<std::uint32_t> sorted_splits(const FlatTrees& trees) {
-    std::vector<std::uint32_t> order(trees.feature.size());
-    std::iota(order.begin(), order.end(), 0u);
+    std::vector<std::uint32_t> order;
+    for (std::uint32_t split = 0; split < trees.feature.size(); ++split)
+        if (trees.sets[split].empty()) order.push_back(split);
     const auto key = [&](std::uint32_t split) {
         return std::tuple(trees.feature[split], trees.missing_left[split], trees.threshold[split], split);
     };
@@ -147,6 +145,8 @@ std::size_t row_count(const SparseRows<T, Index>& matrix) {
 
 TreeScorer::TreeScorer(const FlatTrees& trees) {
     code_splits(trees);
+    sets_ = SetColumns(trees, columns_.size(), splits_);
+    for (std::size_t number = 0; number < sets_.size(); ++number) code_of_zero_.push_back(sets_.code(number, 0));
     lay_out_trees(trees);
 }
 
@@ -240,7 +240,7 @@ void TreeScorer::lay_out_trees(const FlatTrees& trees) {
 // Few enough rows that their codes stay in the cache, but enough that trees are fetched for several blocks at a
 // time and that a thread has enough work.
 std::size_t TreeScorer::rows_per_chunk() const {
-    const std::size_t fitting = kMostCodesPerChunk / (kBlock * std::max<std::size_t>(columns_.size(), 1));
+    const std::size_t fitting = kMostCodesPerChunk / (kBlock * std::max<std::size_t>(n_columns(), 1));
     return kBlock * std::clamp<std::size_t>(fitting, 1, kMostBlocksPerChunk);
 }
 
@@ -256,7 +256,7 @@ bool TreeScorer::score(const Matrix& matrix, int n_threads, SimdPath path, std::
 template <class Matrix>
 bool TreeScorer::score_chunk(const Matrix& matrix, std::size_t first, SimdPath path,
                              std::span<double> scores) const {
-    const std::size_t n_blocks = (scores.size() + kBlock - 1) / kBlock, n_columns = columns_.size();
+    const std::size_t n_blocks = (scores.size() + kBlock - 1) / kBlock, n_columns = this->n_columns();
     const auto codes = std::make_unique<BlockBytes[]>(n_blocks * n_columns);
     const auto sums = std::make_unique<BlockScores[]>(n_blocks);
     for (std::size_t block = 0; block < n_blocks; ++block) {
@@ -276,7 +276,7 @@ void TreeScorer::add_all_trees(const BlockBytes* codes, std::size_t n_rows, AddT
         for (std::int64_t n_leaves = 0; tree < trees_.size() && n_leaves < kLeavesPerTurn; ++tree)
             n_leaves += trees_[tree].n_leaves;
         for (std::size_t block = 0; block * kBlock < n_rows; ++block)
-            add_trees(&trees_[first], tree - first, codes + block * columns_.size(),
+            add_trees(&trees_[first], tree - first, codes + block * n_columns(),
                       std::min(kBlock, n_rows - block * kBlock), scores[block]);
     }
 }
@@ -298,14 +298,16 @@ bool TreeScorer::encode_block(const DenseRows<T>& matrix, std::size_t first, std
         }
         kernels.encode(columns_[number], copies[feature - begin], n, codes[number]);
     }
+    sets_.encode(block, matrix.row_stride, matrix.feature_stride, n, codes + columns_.size());
     return true;
 }
 
 template <class T, class Index>
 bool TreeScorer::encode_block(const SparseRows<T, Index>& matrix, std::size_t first, std::size_t n,
                               const ValueKernels& kernels, BlockBytes* codes) const {
-    for (std::size_t number = 0; number < columns_.size(); ++number)
+    for (std::size_t number = 0; number < n_columns(); ++number)
         std::memset(codes[number].documents, code_of_zero_[number], kBlock);
+    BlockBytes* const set_codes = codes + columns_.size();
     const auto begin = static_cast<std::size_t>(matrix.offsets[first]);
     const auto end = static_cast<std::size_t>(matrix.offsets[first + n]);
     if (any_too_large(matrix.values.subspan(begin, end - begin), kernels)) return false;
@@ -315,6 +317,11 @@ bool TreeScorer::encode_block(const SparseRows<T, Index>& matrix, std::size_t fi
             for (auto at = columns.first; at != columns.second; ++at) {
                 const auto number = static_cast<std::size_t>(at - features_.begin());
                 codes[number].documents[row] = encode(columns_[number], static_cast<float>(matrix.values[entry]));
+            }
+            const auto sets = std::ranges::equal_range(sets_.features(), matrix.features[entry]);
+            for (auto at = sets.begin(); at != sets.end(); ++at) {
+                const auto number = static_cast<std::size_t>(at - sets_.features().begin());
+                set_codes[number].documents[row] = sets_.code(number, static_cast<float>(matrix.values[entry]));
             }
         }
     }

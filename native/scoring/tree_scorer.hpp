@@ -7,6 +7,7 @@
 
 #include "queries/ranking.hpp"
 #include "scoring/flat_trees.hpp"
+#include "scoring/set_columns.hpp"
 #include "simd/tree_kernels.hpp"
 
 namespace rankwright {
@@ -45,6 +46,7 @@ class TreeScorer {
     void close_column(std::vector<float>& thresholds);
     void set_column_pointers();
     void lay_out_trees(const FlatTrees& trees);
+    std::size_t n_columns() const { return columns_.size() + sets_.size(); }
     std::size_t rows_per_chunk() const;
     template <class Matrix>
     bool score_chunk(const Matrix& matrix, std::size_t first, SimdPath path, std::span<double> scores) const;
@@ -60,6 +62,7 @@ class TreeScorer {
     std::vector<Chunk> chunks_;
     std::vector<Column> columns_;
     std::vector<std::int32_t> features_;     // the feature of each column, ascending
+    SetColumns sets_;                        // further columns
     std::vector<std::int8_t> code_of_zero_;  // one per column
     std::vector<CodedSplit> splits_;
     std::vector<LeafValues> leaves_;

@@ -1,7 +1,6 @@
 // Documents that are not trained on but follow the trees that a block of rounds grows, such as validation
 // documents.
 #pragma once
-#include <cmath>
 #include <cstdint>
 #include <span>
 
@@ -23,8 +22,7 @@ struct FollowingDocuments {
         while (node >= 0) {
             const auto split = static_cast<std::size_t>(node);
             const float value = document[sources[static_cast<std::size_t>(tree.feature[split])]];
-            const bool left = std::isnan(value) ? tree.missing_left[split] != 0 : value <= tree.threshold[split];
-            node = left ? tree.left[split] : tree.right[split];
+            node = tree.sends_left(split, value) ? tree.left[split] : tree.right[split];
         }
         return static_cast<std::size_t>(-1 - node);
     }

@@ -73,18 +73,32 @@ std::vector<GradientSearch::Candidate> GradientSearch::screen(const GradientLeaf
     const GradientScan scan(limits_, judged, leaf.bounds);
     worker.scratch.levels.resize(features_.size() * kCoarseLevels);
     std::vector<Candidate> candidates(features_.size());
-    parallel_ranges(candidates.size(), std::max<std::size_t>(1, candidates.size() / 4), threads_for(leaf, worker),
-                    [&](std::size_t first, std::size_t last) {
-                        for (std::size_t slot = first; slot < last; ++slot) {
-                            const FeatureSums sums = level_sums(leaf, slot, worker.scratch);
-                            const bool bounds = !binned_.coarse && scan.can_bound(direction(slot));
-                            candidates[slot] = {sums,
-                                                bounds ? GradientSplit{.gain = scan.bound(sums), .slot = slot}
-                                                       : scan.best(slot, sums, direction(slot), {}),
-                                                bounds};
-                        }
-                    });
+    parallel_ranges(
+        candidates.size(), std::max<std::size_t>(1, candidates.size() / 4), threads_for(leaf, worker),
+        [&](std::size_t first, std::size_t last) {
+            for (std::size_t slot = first; slot < last; ++slot) {
+                const FeatureSums sums = level_sums(leaf, slot, worker.scratch);
+                const bool bounds = !binned_.coarse && scan.can_bound(direction(slot));
+                candidates[slot] = {
+                    sums,
+                    bounds ? GradientSplit{.gain = scan.bound(sums) - optimism(judged, slot), .slot = slot}
+                           : best_of(scan, judged, slot, sums, {}),
+                    bounds};
+            }
+        });
     return candidates;
+}
+
+// By how much the order of a category, fitted to the gradients, raises the gain of its splits.
+double GradientSearch::optimism(const JudgedRows& judged, std::size_t slot) const {
+    return binned_.categories.empty() ? 0.0 : binned_.categories[features_[slot]].optimism * judged.sums().hessian;
+}
+
+GradientSplit GradientSearch::best_of(const GradientScan& scan, const JudgedRows& judged, std::size_t slot,
+                                      const FeatureSums& sums, const CodeCounts& counts) const {
+    GradientSplit best = scan.best(slot, sums, direction(slot), counts);
+    best.gain -= optimism(judged, slot);
+    return best;
 }
 
 // A feature's sums by level, summed over the levels of the other features in its byte.
@@ -122,7 +136,7 @@ JudgedRows GradientSearch::search_at_full_resolution(const GradientLeaf& leaf, c
         const Packed* sums = worker.scratch.codes.data() + i * kCodes;
         const std::size_t slot = chosen.best.slot;
         chosen.feature = {sums, binned_.n_bins(features[i]), sums[kMissing]};
-        chosen.best = scan.best(slot, chosen.feature, direction(slot), {});
+        chosen.best = best_of(scan, judged, slot, chosen.feature, {});
     }
     return judged;
 }
@@ -151,10 +165,10 @@ GradientSplit GradientSearch::best_with_enough_documents(const GradientLeaf& lea
         const auto& [feature, promised, is_bound] = candidates.back();
         if (promised.gain < best.gain) break;
         const std::size_t slot = promised.slot;
-        GradientSplit split = is_bound ? scan.best(slot, feature, direction(slot), {}) : promised;
+        GradientSplit split = is_bound ? best_of(scan, judged, slot, feature, {}) : promised;
         if (!(best < split)) continue;
         if (!leaves_enough(leaf, feature, split))
-            split = scan.best(slot, feature, direction(slot), count_documents(leaf, slot));
+            split = best_of(scan, judged, slot, feature, count_documents(leaf, slot));
         if (best < split) best = split;
     }
     return best;

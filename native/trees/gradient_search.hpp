@@ -41,6 +41,9 @@ class GradientSearch {
     bool all_rows_decide() const;
     std::int64_t n_judged(const GradientLeaf& leaf) const;
     std::vector<Candidate> screen(const GradientLeaf& leaf, const JudgedRows& judged, const Worker& worker) const;
+    double optimism(const JudgedRows& judged, std::size_t slot) const;
+    GradientSplit best_of(const GradientScan& scan, const JudgedRows& judged, std::size_t slot,
+                          const FeatureSums& sums, const CodeCounts& counts) const;
     FeatureSums level_sums(const GradientLeaf& leaf, std::size_t slot, GrowthScratch& scratch) const;
     JudgedRows search_at_full_resolution(const GradientLeaf& leaf, const JudgedRows& screened,
                                          std::vector<Candidate>& candidates, const Worker& worker) const;

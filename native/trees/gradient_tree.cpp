@@ -99,12 +99,17 @@ void set_values(const GradientLeaves& leaves, const GrowthTask& task, double l2,
 
 }  // namespace
 
-GrownTree grow_tree(const BinnedMatrix& binned, const GrowthTask& task, const GrowthLimits& limits, int n_threads,
-                    GrowthWorkspace& space, std::span<double> outputs) {
+GrownTree grow_tree(const BinnedMatrix& features, const GrowthTask& task, const GrowthLimits& limits,
+                    int n_threads, GrowthWorkspace& space, std::span<double> outputs) {
     quantise(task.gradient, task.hessian, task.sample, task.sample_weights, limits.levels, n_threads,
              space.quantised);
-    if (binned.coarse && task.sample.size() < binned.n_rows)
+    const bool all_rows_decide = features.coarse && task.sample.size() < features.n_rows;
+    if (all_rows_decide)
         quantise(task.gradient, task.hessian, {}, {}, limits.levels, n_threads, space.all_quantised);
+    const BinnedMatrix& binned =
+        all_rows_decide
+            ? order_categories(features, task.features, space.all_quantised, {}, n_threads, space.categories)
+            : order_categories(features, task.features, space.quantised, task.sample, n_threads, space.categories);
     const GradientSearch search(binned, task, limits, space.quantised, space.all_quantised);
     const GradientStatistic statistic(binned, limits, space.quantised, search);
     GrownTree tree;

@@ -5,6 +5,7 @@
 // clang-format off
 //   binning      features become codes of 8 bits                        histograms/binning.hpp
 //   quantising   gradients of rows become integers                      histograms/quantise.hpp
+//   ordering     levels of categories get codes by their gradients      category_order.hpp
 //   histogram    integers of a leaf's rows are summed by code           histograms/histogram.hpp
 //   splitting    a leaf's best split is found from its histogram        gradient_search, class_search, stumps
 //   growth       leaves are split, rows divided, histograms subtracted  this file
@@ -24,6 +25,7 @@
 #include "histograms/histogram.hpp"
 #include "histograms/sampling.hpp"
 #include "threads/parallel_for.hpp"
+#include "trees/category_order.hpp"
 #include "trees/tree_shape.hpp"
 
 namespace rankwright {
@@ -42,6 +44,7 @@ struct GrowthWorkspace {
     WideRows wide;                       // several integers per row
     std::vector<std::uint32_t> sample, rest, leaf_of_row;
     HistogramPool histograms;
+    OrderedCategories categories;
     std::vector<GrowthScratch> scratch;  // one per thread
 };
 

@@ -3,6 +3,19 @@
 #include <algorithm>
 
 namespace rankwright {
+namespace {
+
+// Levels that no row has take the side of missing values.
+void add_set(const Category& category, const CodeSplit& split, TreeShape& tree) {
+    const std::size_t n_levels = category.code_of_level.size(), first = tree.set_words.size();
+    tree.set_size.push_back(static_cast<std::uint32_t>((n_levels + kWordBits - 1) / kWordBits));
+    tree.set_words.resize(first + tree.set_size.back());
+    for (std::size_t level = 0; level < n_levels; ++level)
+        if (split.sends_left(category.code_of_level[level]))
+            tree.set_words[first + level / kWordBits] |= std::uint32_t{1} << level % kWordBits;
+}
+
+}  // namespace
 
 void link(const ParentLink& position, std::int32_t child, TreeShape& tree) {
     if (position.parent >= 0)
@@ -13,7 +26,14 @@ std::int32_t add_split(const ParentLink& position, const BinnedMatrix& binned, c
                        TreeShape& tree) {
     const auto node = static_cast<std::int32_t>(tree.feature.size());
     tree.feature.push_back(static_cast<std::int32_t>(split.feature));
-    tree.threshold.push_back(binned.edges[split.feature][static_cast<std::size_t>(split.code)]);
+    tree.set_begin.push_back(tree.set_words.size());
+    if (binned.is_category(split.feature)) {
+        tree.threshold.push_back(kAboveMinusOne);
+        add_set(binned.categories[split.feature], split, tree);
+    } else {
+        tree.threshold.push_back(binned.edges[split.feature][static_cast<std::size_t>(split.code)]);
+        tree.set_size.push_back(0);
+    }
     tree.missing_left.push_back(split.missing_left);
     tree.gain.push_back(gain);
     tree.left.push_back(0);

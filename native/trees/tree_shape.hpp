@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "histograms/binning.hpp"
+#include "trees/level_set.hpp"
 
 namespace rankwright {
 
@@ -14,8 +15,17 @@ struct TreeShape {
     std::vector<std::int32_t> feature, left, right;
     std::vector<float> threshold;
     std::vector<std::uint8_t> missing_left;
-    std::vector<double> gain;   // of each split
-    std::vector<double> cover;  // number of rows in each leaf
+    std::vector<std::uint32_t> set_size;   // number of words of each split's set of levels; 0: it has a threshold
+    std::vector<std::uint32_t> set_words;  // of all sets, one after another: see trees/level_set.hpp
+    std::vector<std::size_t> set_begin;    // where the words of each split's set begin
+    std::vector<double> gain;              // of each split
+    std::vector<double> cover;             // number of rows in each leaf
+
+    bool sends_left(std::size_t split, float value) const {
+        if (value != value) return missing_left[split] != 0;
+        if (set_words.empty() || set_size[split] == 0) return value <= threshold[split];
+        return contains(LevelSet(set_words).subspan(set_begin[split], set_size[split]), threshold[split], value);
+    }
 };
 
 struct CodeSplit {

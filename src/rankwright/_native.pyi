@@ -423,14 +423,23 @@ class BinnedMatrix:
     def coarse(self) -> bool: ...
     @property
     def edges(self) -> list[list[float]]: ...
+    @property
+    def has_categories(self) -> bool: ...
     def codes(self) -> NDArray[np.uint8]: ...
     def levels(self) -> NDArray[np.uint8]: ...
 
 def find_all_edges(
     values: NDArray[np.float32], sample: NDArray[np.int64], max_bins: int, n_threads: int
 ) -> list[list[float]]: ...
+
+# `n_levels` has one number per feature, 0 for numbers; categories have no edges.
 def encode(
-    values: NDArray[np.float32], rows: NDArray[np.int64], edges: list[list[float]], coarse: bool, n_threads: int
+    values: NDArray[np.float32],
+    rows: NDArray[np.int64],
+    edges: list[list[float]],
+    coarse: bool,
+    n_threads: int,
+    n_levels: list[int] = [],
 ) -> BinnedMatrix: ...
 def encode_column(values: NDArray[np.float32], edges: list[float], path: int) -> NDArray[np.uint8]: ...
 def split_gains(
@@ -621,6 +630,8 @@ class TreeScorer:
         missing_left: NDArray[np.uint8],
         left: NDArray[np.int32],
         right: NDArray[np.int32],
+        set_size: NDArray[np.uint32],
+        set_words: NDArray[np.uint32],
         leaf_value: NDArray[np.float64],
         n_features: int,
     ) -> None: ...
@@ -647,6 +658,8 @@ def tree_contributions(
     missing_left: NDArray[np.uint8],
     left: NDArray[np.int32],
     right: NDArray[np.int32],
+    set_size: NDArray[np.uint32],
+    set_words: NDArray[np.uint32],
     leaf_value: NDArray[np.float64],
     cover: NDArray[np.float64],
     values: NDArray[np.float32],

@@ -5,6 +5,7 @@ again.
 """
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -38,6 +39,7 @@ from rankwright.models import (
     TreeEnsemble,
     save,
 )
+from rankwright.models.level_sets import ABOVE_MINUS_ONE, FROM_ZERO
 from rankwright.models.model_file import MAGIC, VERSION, encode
 from rankwright.text import Analyser, FeatureSet, Index, TextDocument
 
@@ -99,7 +101,13 @@ def models() -> dict[str, Scorer]:
     columns = ("colour=red", "colour=blue", "brand")
     categories = named["trees"].described(feature_names=columns, categories=CATEGORIES)
     ranges = FeatureRanges(np.float32([0, -1, 0.5]), np.float32([1, -1, 7]), np.array([0, 1 / 3, 0.5]))
-    return named | {"categories": categories, "ranges": categories.described(ranges=ranges)}
+    sets = replace(
+        categories,
+        threshold=[0.1, ABOVE_MINUS_ONE, 2.5, FROM_ZERO],
+        set_size=[0, 1, 0, 1],
+        set_words=[0b101, 0b010],
+    )
+    return named | {"categories": categories, "ranges": categories.described(ranges=ranges), "sets": sets}
 
 
 def calibrations() -> Scorer:

@@ -1,4 +1,4 @@
-"""Categorical splits of LightGBM and XGBoost, which are sets, as thresholds: the library's own scores."""
+"""Categorical splits of LightGBM and XGBoost, which are sets: the library's own scores, there and back."""
 
 import json
 
@@ -14,10 +14,13 @@ from interop.foreign import N_FEATURES, small_trees
 from interop.importers import test_lightgbm, test_xgboost
 from properties import examples
 from rankwright.base.errors import InputError
+from rankwright.data.categories import Category
 from rankwright.interop.importers import lightgbm
-from rankwright.interop.importers.interval_splits import MAX_SPLITS, intervals_of_set
+from rankwright.interop.importers.interval_splits import MAX_SPLITS, without_sets
 from rankwright.interop.importers.lightgbm import scorer_from_lightgbm
 from rankwright.interop.importers.xgboost import scorer_from_xgboost
+from rankwright.models.level_sets import levels_of
+from reference.trees import random_ensemble, with_sets
 
 CARDINALITIES = (3, 12, 60)
 ODD = (
@@ -159,22 +162,99 @@ def test_every_set_decides_as_in_xgboost(tree, sets, sides, seed):
     np.testing.assert_allclose(found, test_xgboost.margins(model, rows), rtol=1e-6, atol=1e-5)
 
 
-def test_sets_are_saved_cut_and_exported_as_thresholds(tmp_path):
+def test_sets_are_saved_cut_and_exported(tmp_path):
     tree = ([0, 0], [0, 1], [1, -1], [-3, -2], [1, 1], [[0b1010], [0b0010]])
     scorer = scorer_from_lightgbm(test_lightgbm.text_of(tree, tree))
+    assert [own.tolist() for own in scorer.level_sets.values()] == [[1, 3], [1]] * 2
     rows = rows_of(0, highest=5)
     rw.save(scorer, tmp_path / "model.rw")
     assert rw.load(tmp_path / "model.rw").predict(rows).tobytes() == scorer.predict(rows).tobytes()
     assert scorer.first(1).n_rounds == 1
     rw.export(scorer, tmp_path / "model.txt", format="lightgbm")
-    assert rw.load(tmp_path / "model.txt").predict(rows).tobytes() == scorer.predict(rows).tobytes()
+    again = rw.load(tmp_path / "model.txt")
+    assert again.predict(rows).tobytes() == scorer.predict(rows).tobytes()
+    assert again.set_words.tobytes() == scorer.set_words.tobytes()
 
 
-def test_sets_that_multiply_are_refused():
+def test_beside_zeros_that_go_elsewhere_sets_become_thresholds():
+    tree = ([0, 1], [0, 0.5], [1, -1], [-3, -2], [1, 4 + 2], [[0b1010]])  # 0.5: zeros are missing, and go left
+    scorer = scorer_from_lightgbm(test_lightgbm.text_of(tree))
+    assert scorer.has_sets  # zeros go left of 0.5 anyway
+    tree = ([0, 1], [0, 0.5], [1, -1], [-3, -2], [1, 4], [[0b1010]])
+    text = test_lightgbm.text_of(tree)
+    scorer, rows = scorer_from_lightgbm(text), rows_of(0, highest=5)
+    assert not scorer.has_sets
+    expected = pytest.importorskip("lightgbm").Booster(model_str=text).predict(rows, raw_score=True, num_threads=1)
+    np.testing.assert_array_equal(scorer.predict(rows), expected)
+
+
+@given(st.integers(0, 2**32 - 1), st.sampled_from([1, 20, 70]))
+@examples(50)
+def test_targets_without_sets_get_thresholds_that_decide_alike(seed, n_levels):
+    rng = np.random.default_rng(seed)
+    trees = random_ensemble(rng, [5, 1, 3], np.array([0.5, 3.0], dtype=np.float32))
+    model = with_sets(rng, trees, 0.6, n_levels)
+    plain = without_sets(model)
+    assert not plain.has_sets
+    rows = rows_of(seed % 1000, 300)[:, [0, 1, 2]]
+    assert plain.predict(rows).tobytes() == model.predict(rows).tobytes()
+
+
+def test_sets_that_multiply_are_not_exported_as_thresholds(tmp_path):
     n, many = 4, [[0x55555555] * 4]
     chain = (list(range(n)), [0] * n, [*range(1, n), -1], [-2 - place for place in range(n)], [1] * n, many)
-    with pytest.raises(InputError, match=f"by a threshold here, more than {MAX_SPLITS:,} of one"):
-        scorer_from_lightgbm(test_lightgbm.text_of(chain, n_features=n))
+    scorer = scorer_from_lightgbm(test_lightgbm.text_of(chain, n_features=n))
+    sentence = f"by sets of levels, which C does not hold: .* more than {MAX_SPLITS:,} of one"
+    with pytest.raises(InputError, match=sentence):
+        rw.export(scorer, tmp_path / "model.h", format="c")
+    rw.export(scorer, tmp_path / "model.txt", format="lightgbm")
+
+
+def test_a_file_cannot_claim_more_levels_than_fit():
+    sets = {split: [2**24 - 1] for split in range(40)}
+    chain = ([0] * 40, [0.5] * 40, [*range(1, 40), -1], [-2 - place for place in range(40)], [0] * 40, sets)
+    with pytest.raises(InputError, match="its sets of categories take 20,971,520 words of 32 bits"):
+        scorer_from_xgboost(json.dumps(test_xgboost.model_of(chain)))
+
+
+def grown_model(missing, seed=0):
+    """Return a ranker's model of two columns of categories and one of numbers, and rows of known levels."""
+    random = np.random.default_rng(seed)
+    X = np.column_stack([random.integers(0, n, 2000) for n in (40, 12)] + [random.normal(size=2000)])
+    y = random.normal(size=40)[X[:, 0].astype(int)] + random.normal(size=12)[X[:, 1].astype(int)] + X[:, 2]
+    X[random.random(X.shape) < missing] = np.nan
+    categories = [Category(name, tuple(map(str, range(n))), one_hot=False) for name, n in (("a", 40), ("b", 12))]
+    labels = np.digitize(y, [0.0, 1.0])
+    data = rw.RankingData(X, labels, np.arange(2000) // 20, feature_names=["a", "b", "c"], categories=categories)
+    model = rw.LambdaMART(rounds=20, max_leaves=8).fit(data).model_
+    assert model.has_sets
+    return model, data.X
+
+
+@pytest.mark.parametrize("missing", [0.0, 0.2])
+def test_our_sets_in_lightgbm(tmp_path, missing):
+    package = pytest.importorskip("lightgbm")
+    model, X = grown_model(missing)
+    rw.export(model, tmp_path / "model.txt", format="lightgbm")
+    rows = np.concatenate([X, np.full_like(X[:1], np.nan)])
+    theirs = package.Booster(model_file=tmp_path / "model.txt").predict(rows, raw_score=True, num_threads=1)
+    np.testing.assert_array_equal(theirs, model.predict(rows))
+    again = rw.load(tmp_path / "model.txt")
+    np.testing.assert_array_equal(again.predict(rows), model.predict(rows))
+
+
+@pytest.mark.parametrize("missing", [0.0, 0.2])
+def test_our_sets_in_xgboost(tmp_path, missing):
+    package = pytest.importorskip("xgboost")
+    model, X = grown_model(missing)
+    rw.export(model, tmp_path / "model.json", format="xgboost")
+    rows = np.concatenate([X, [[np.nan] * 3, [50, 2, 0]]]).astype(np.float32)
+    booster = package.Booster(model_file=tmp_path / "model.json")
+    options = {"feature_types": ["c", "c", "float"], "feature_names": ["a", "b", "c"]}
+    matrix = package.DMatrix(rows, **options, enable_categorical=True, nthread=1)
+    margins = booster.predict(matrix, output_margin=True)
+    np.testing.assert_allclose(margins, model.predict(rows), rtol=1e-5, atol=1e-5)
+    np.testing.assert_allclose(rw.load(tmp_path / "model.json").predict(rows), margins, rtol=1e-5, atol=1e-5)
 
 
 def frame_of_categories(seed, n=600):
@@ -277,7 +357,7 @@ def test_sets_of_xgboost_that_overlap_are_refused():
 
 def test_a_set_of_many_splits_is_read_once(monkeypatch):
     read = []
-    monkeypatch.setattr(lightgbm, "intervals_of_set", lambda *a, **k: read.append(a) or intervals_of_set(*a, **k))
+    monkeypatch.setattr(lightgbm, "levels_of", lambda words: read.append(words) or levels_of(words))
     tree = ([0, 0], [0, 0], [1, -1], [-3, -2], [1, 1], [[0b1010]])
     text = test_lightgbm.text_of(tree)
     rows = rows_of(0, highest=5)

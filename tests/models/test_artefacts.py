@@ -18,7 +18,9 @@ FEATURES = [path for path in ARTEFACTS if not path.stem.startswith(TEXTS)]
 def test_every_kind_has_an_artefact():
     names = ("feature", "linear", "combination", "trees", "query_features", "query_features_alone", "network")
     names += ("expected_relevance", "correction", "calibrated", *TEXTS)
-    assert {f"{name}-1" for name in names} | {"categories-2", "ranges-3"} <= {path.stem for path in ARTEFACTS}
+    assert {f"{name}-1" for name in names} | {"categories-2", "ranges-3", "sets-4"} <= {
+        path.stem for path in ARTEFACTS
+    }
 
 
 @pytest.mark.filterwarnings("ignore:The model was not trained on these values")

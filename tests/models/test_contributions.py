@@ -9,6 +9,7 @@ from rankwright import _native
 from rankwright.base.errors import InputError
 from rankwright.data.query_features import QueryFeature
 from rankwright.models import Combination, FeatureScorer, LinearScorer, QueryFeatureScorer, TreeEnsemble
+from rankwright.models.level_sets import SETS
 from reference import shapley
 
 
@@ -210,7 +211,7 @@ def test_a_scorer_without_contributions_says_so():
 )
 def test_the_core_refuses_what_is_no_tree(name, values, sentence):
     model = chain(2, 2)
-    names = ("splits", "feature", "threshold", "missing_left", "left", "right", "leaf_value", "cover")
+    names = ("splits", "feature", "threshold", "missing_left", "left", "right", *SETS, "leaf_value", "cover")
     arrays = {one: getattr(model, one) for one in names}
     arrays[name] = np.array(values, dtype=arrays[name].dtype)
     with pytest.raises(ValueError, match=sentence):

@@ -68,7 +68,7 @@ def ranges_of(missing=(0.0, 0.25, 1.0)):
 
 def test_the_ranges_of_training_come_back_and_need_version_3():
     content = encode(example().described(ranges=ranges_of()))
-    assert version_of(content) == FORMAT_VERSION == 3
+    assert version_of(content) == 3
     loaded = decode(content, "model.rw")
     for name in ("minimum", "maximum", "missing"):
         np.testing.assert_array_equal(getattr(loaded.ranges, name), getattr(ranges_of(), name))

@@ -27,7 +27,17 @@ seeds = st.integers(0, 2**32 - 1)
 
 
 def native(ensemble):
-    arrays = ("splits", "feature", "threshold", "missing_left", "left", "right", "leaf_value")
+    arrays = (
+        "splits",
+        "feature",
+        "threshold",
+        "missing_left",
+        "left",
+        "right",
+        "set_size",
+        "set_words",
+        "leaf_value",
+    )
     return _native.TreeScorer(*(getattr(ensemble, name) for name in arrays), ensemble.n_features)
 
 

@@ -7,6 +7,8 @@ from math import factorial
 
 import numpy as np
 
+from reference.trees import goes_left
+
 
 def contributions(model, X):
     """Return what each feature adds to each document's score, and last the expected score."""
@@ -46,9 +48,7 @@ def _expected(model, tree, x, known):
         split = first + node
         left, right, feature = model.left[split], model.right[split], model.feature[split]
         if feature in known:
-            missing = np.isnan(x[feature])
-            goes_left = model.missing_left[split] if missing else x[feature] <= model.threshold[split]
-            return value(left) if goes_left else value(right)
+            return value(left) if goes_left(model, split, float(x[feature])) else value(right)
         share = cover(left) / cover(node) if cover(node) > 0 else 0.5
         return share * value(left) + (1 - share) * value(right)
 

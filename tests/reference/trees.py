@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from rankwright.models import TreeEnsemble
+from rankwright.models.level_sets import ABOVE_MINUS_ONE, FROM_ZERO, words_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -17,6 +19,20 @@ def scores(ensemble: TreeEnsemble, X: NDArray[np.float32]) -> NDArray[np.float64
     return np.array([score(ensemble, row) for row in X.astype(np.float32).tolist()], dtype=np.float64)
 
 
+def goes_left(ensemble: TreeEnsemble, split: int, value: float) -> bool:
+    """Whether a split sends a value left: by its threshold, or by its set of levels."""
+    if math.isnan(value):
+        return bool(ensemble.missing_left[split])
+    if not ensemble.set_size[split]:
+        return value <= ensemble.threshold[split]
+    first = int(ensemble.set_size[:split].sum())
+    size = int(ensemble.set_size[split])
+    if value <= ensemble.threshold[split] or value >= 32 * size:
+        return False
+    word, bit = divmod(math.trunc(value), 32)
+    return int(ensemble.set_words[first + word]) >> bit & 1 == 1
+
+
 def score(ensemble: TreeEnsemble, row: list[float]) -> float:
     total = 0.0
     for tree in range(ensemble.n_trees):
@@ -24,8 +40,7 @@ def score(ensemble: TreeEnsemble, row: list[float]) -> float:
         node = 0 if ensemble.splits[tree + 1] > first else -1
         while node >= 0:
             split = first + node
-            value = row[ensemble.feature[split]]
-            left = ensemble.missing_left[split] if math.isnan(value) else value <= ensemble.threshold[split]
+            left = goes_left(ensemble, split, row[ensemble.feature[split]])
             node = int(ensemble.left[split] if left else ensemble.right[split])
         total += float(ensemble.leaf_value[first + tree - 1 - node])
     return total
@@ -54,6 +69,26 @@ def random_ensemble(
         rng.random(n_splits),
         rng.integers(1, 100, n_leaves),
         n_features=n_features,
+    )
+
+
+def with_sets(rng: np.random.Generator, ensemble: TreeEnsemble, share: float, n_levels: int) -> TreeEnsemble:
+    """Give a share of the splits sets of levels: some nested in those of other splits, some of fewer words."""
+    n_splits = len(ensemble.feature)
+    is_set = rng.random(n_splits) < share
+    order, sets = rng.permutation(n_levels), []
+    for _ in range(is_set.sum()):
+        nested = order[: rng.integers(0, n_levels + 1)]
+        drawn = np.flatnonzero(rng.random(n_levels) < rng.random())
+        sets.append(words_of(nested if rng.random() < 0.7 else drawn))
+    sizes = np.zeros(n_splits, dtype=np.uint32)
+    sizes[is_set] = [len(words) for words in sets]
+    lowest = rng.choice([ABOVE_MINUS_ONE, FROM_ZERO], n_splits)
+    return replace(
+        ensemble,
+        threshold=np.where(is_set, lowest, ensemble.threshold),
+        set_size=sizes,
+        set_words=np.concatenate([np.zeros(0, np.uint32), *sets]),
     )
 
 

@@ -30,13 +30,31 @@ void check_edges(const std::vector<std::vector<float>>& edges, std::size_t n_fea
     }
 }
 
+// Values of categories must be levels.
+void check_levels(const Matrix<float>& values, std::span<const std::uint32_t> n_levels,
+                  const std::vector<std::vector<float>>& edges) {
+    require(n_levels.empty() || n_levels.size() == values.shape(1), "n_levels must have one number per feature");
+    for (std::size_t feature = 0; feature < n_levels.size(); ++feature) {
+        if (n_levels[feature] == 0) continue;
+        require(n_levels[feature] <= kMostLevelsOfCategory, "a category has too many levels");
+        require(edges[feature].empty(), "a category has no edges");
+        const auto highest = static_cast<float>(n_levels[feature] - 1);
+        for (std::size_t row = 0; row < values.shape(0); ++row) {
+            const float value = values.data()[row * values.shape(1) + feature];
+            require(value != value || (0.0f <= value && value <= highest && value == std::floor(value)),
+                    "a value of a category is not one of its levels");
+        }
+    }
+}
+
 BinnedMatrix encoded(Matrix<float> values, Array<std::int64_t> rows, std::vector<std::vector<float>> edges,
-                     bool coarse, int n_threads) {
+                     bool coarse, int n_threads, std::vector<std::uint32_t> n_levels) {
     check_edges(edges, values.shape(1));
+    check_levels(values, n_levels, edges);
     checked_rows(rows, values.shape(0));
     require(rows.size() < (std::size_t{1} << 31), "there must be fewer than 2^31 rows");
     nb::gil_scoped_release release;
-    return encode({values.data(), values.size()}, values.shape(1), view(rows), std::move(edges), coarse,
+    return encode({values.data(), values.size()}, values.shape(1), view(rows), std::move(edges), n_levels, coarse,
                   n_threads);
 }
 
@@ -89,10 +107,11 @@ void bind_binning(nb::module_& m) {
         .def_ro("edges", &BinnedMatrix::edges)
         .def_ro("n_bytes", &BinnedMatrix::n_bytes)
         .def_ro("coarse", &BinnedMatrix::coarse)
+        .def_prop_ro("has_categories", [](const BinnedMatrix& binned) { return !binned.categories.empty(); })
         .def("codes", &codes_of)
         .def("levels", &levels_of);
     m.def("encode", &encoded, nb::arg("values"), nb::arg("rows"), nb::arg("edges"), nb::arg("coarse"),
-          nb::arg("n_threads"));
+          nb::arg("n_threads"), nb::arg("n_levels") = std::vector<std::uint32_t>{});
     m.def("encode_column", &codes_of_values, nb::arg("values"), nb::arg("edges"), nb::arg("path"));
     m.def("column_codes", &column_of, nb::arg("binned"), nb::arg("feature"));
 }

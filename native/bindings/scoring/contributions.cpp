@@ -7,12 +7,13 @@ namespace {
 
 auto contributions(Array<std::int64_t> splits, Array<std::int32_t> feature, Array<float> threshold,
                    Array<std::uint8_t> missing_left, Array<std::int32_t> left, Array<std::int32_t> right,
-                   Array<double> leaf_value, Array<double> cover, Matrix<float> values, int n_threads) {
+                   Array<std::uint32_t> set_size, Array<std::uint32_t> set_words, Array<double> leaf_value,
+                   Array<double> cover, Matrix<float> values, int n_threads) {
     const std::size_t n_features = values.shape(1);
     require(feature.size() < (std::size_t{1} << 31), "there are too many splits");
     require(n_features > 0, "there must be at least one feature");
-    const CoveredTrees trees{checked_trees(splits, feature, threshold, missing_left, left, right, leaf_value,
-                                           static_cast<std::int64_t>(n_features)),
+    const CoveredTrees trees{checked_trees(splits, feature, threshold, missing_left, left, right, set_size,
+                                           set_words, leaf_value, static_cast<std::int64_t>(n_features)),
                              view(cover)};
     require(cover.size() == leaf_value.size(), "there must be one value per leaf");
     for (double count : trees.cover)
@@ -29,8 +30,8 @@ auto contributions(Array<std::int64_t> splits, Array<std::int32_t> feature, Arra
 
 void bind_contributions(nb::module_& m) {
     m.def("tree_contributions", contributions, nb::arg("splits"), nb::arg("feature"), nb::arg("threshold"),
-          nb::arg("missing_left"), nb::arg("left"), nb::arg("right"), nb::arg("leaf_value"), nb::arg("cover"),
-          nb::arg("values"), nb::arg("n_threads"));
+          nb::arg("missing_left"), nb::arg("left"), nb::arg("right"), nb::arg("set_size"), nb::arg("set_words"),
+          nb::arg("leaf_value"), nb::arg("cover"), nb::arg("values"), nb::arg("n_threads"));
 }
 
 }  // namespace rankwright::bindings

@@ -62,14 +62,15 @@ void bind_tree_scorer(nb::module_& m) {
         "__init__",
         [](BoundScorer* self, Array<std::int64_t> splits, Array<std::int32_t> feature, Array<float> threshold,
            Array<std::uint8_t> missing_left, Array<std::int32_t> left, Array<std::int32_t> right,
-           Array<double> leaf_value, std::int64_t n_features) {
+           Array<std::uint32_t> set_size, Array<std::uint32_t> set_words, Array<double> leaf_value,
+           std::int64_t n_features) {
             require(feature.size() < kMaxSplits, "there are too many splits");
-            const FlatTrees trees =
-                checked_trees(splits, feature, threshold, missing_left, left, right, leaf_value, n_features);
+            const FlatTrees trees = checked_trees(splits, feature, threshold, missing_left, left, right, set_size,
+                                                  set_words, leaf_value, n_features);
             new (self) BoundScorer(trees, static_cast<std::size_t>(n_features));
         },
         nb::arg("splits"), nb::arg("feature"), nb::arg("threshold"), nb::arg("missing_left"), nb::arg("left"),
-        nb::arg("right"), nb::arg("leaf_value"), nb::arg("n_features"));
+        nb::arg("right"), nb::arg("set_size"), nb::arg("set_words"), nb::arg("leaf_value"), nb::arg("n_features"));
     const auto dense = [&scorer](auto function) {
         scorer.def("score", function, nb::arg("X").noconvert(), nb::arg("n_threads"),
                    nb::arg("path") = nb::none());

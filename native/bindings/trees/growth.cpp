@@ -159,6 +159,7 @@ nb::tuple grown_class_tree(const BinnedMatrix& binned, Matrix<double> gradient, 
                            double min_hessian, double l2, double min_gain, std::int32_t levels, int n_threads,
                            GuardedWorkspace& workspace) {
     const std::size_t n_classes = gradient.shape(0);
+    require_numbers(binned);
     require(n_classes >= 1 && n_classes <= kMostClasses, "there must be from 1 to 256 classes");
     for (const Matrix<double>& values : {gradient, hessian}) {
         require(values.shape(0) == n_classes, "there must be one row of numbers per class");

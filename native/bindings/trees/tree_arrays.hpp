@@ -13,11 +13,17 @@ inline nb::dict shape_arrays(const TreeShape& tree) {
     arrays["feature"] = to_numpy(tree.feature);
     arrays["threshold"] = to_numpy(tree.threshold);
     arrays["missing_left"] = to_numpy(tree.missing_left);
+    arrays["set_size"] = to_numpy(tree.set_size);
+    arrays["set_words"] = to_numpy(tree.set_words);
     arrays["left"] = to_numpy(tree.left);
     arrays["right"] = to_numpy(tree.right);
     arrays["gain"] = to_numpy(tree.gain);
     arrays["cover"] = to_numpy(tree.cover);
     return arrays;
+}
+
+inline void require_numbers(const BinnedMatrix& binned) {
+    require(binned.categories.empty(), "only trees of one gradient split categories");
 }
 
 // A child must be a later split or a leaf of the same tree, and have one parent: then every descent stays in the
@@ -44,12 +50,26 @@ inline void require_splits(const FlatTrees& trees, std::int64_t n_features) {
         require(0 <= trees.feature[split] && trees.feature[split] < n_features, "a feature is out of range");
         require(trees.threshold[split] == trees.threshold[split], "a threshold is not a number");
         require(trees.missing_left[split] <= 1, "missing_left must be 0 or 1");
+        require(trees.sets[split].empty() || trees.threshold[split] == kAboveMinusOne ||
+                    trees.threshold[split] == kFromZero,
+                "the levels of a set must begin above -1 or at 0");
     }
+}
+
+inline std::vector<LevelSet> checked_sets(const Array<std::uint32_t>& sizes, const Array<std::uint32_t>& words) {
+    std::size_t n_words = 0;
+    for (const std::uint32_t size : view(sizes)) {
+        require(size <= kMostSetWords, "a set has too many levels");
+        n_words += size;
+    }
+    require(n_words == words.size(), "set_size must announce all words of sets");
+    return level_sets(view(sizes), view(words));
 }
 
 inline FlatTrees checked_trees(const Array<std::int64_t>& splits, const Array<std::int32_t>& feature,
                                const Array<float>& threshold, const Array<std::uint8_t>& missing_left,
                                const Array<std::int32_t>& left, const Array<std::int32_t>& right,
+                               const Array<std::uint32_t>& set_size, const Array<std::uint32_t>& set_words,
                                const Array<double>& leaf_value, std::int64_t n_features) {
     const std::size_t n = feature.size();
     const FlatTrees trees{checked_offsets(splits, n),
@@ -58,8 +78,10 @@ inline FlatTrees checked_trees(const Array<std::int64_t>& splits, const Array<st
                           view(missing_left),
                           view(left),
                           view(right),
+                          checked_sets(set_size, set_words),
                           view(leaf_value)};
-    require(threshold.size() == n && missing_left.size() == n && left.size() == n && right.size() == n,
+    require(threshold.size() == n && missing_left.size() == n && left.size() == n && right.size() == n &&
+                set_size.size() == n,
             "there must be one value per split");
     require(leaf_value.size() == n + splits.size() - 1, "there must be one value per leaf");
     require_splits(trees, n_features);

@@ -42,6 +42,7 @@ nb::tuple fitted(const Shape& shape, const BinnedMatrix& binned, const Matrix<do
                  bool opposite, int n_threads, GuardedWorkspace& workspace) {
     const std::size_t n_classes = signed_weights.shape(0);
     const Doubles weights = numbers_of(signed_weights);
+    require_numbers(binned);
     require(signed_weights.shape(1) == binned.n_rows && n_classes >= 1,
             "there must be one row of weights per class, one column per document");
     require(binned.n_rows >= 1 && binned.n_features >= 1, "there must be documents and features");
@@ -113,6 +114,7 @@ nb::tuple boosted(const Shape& shape, const BinnedMatrix& binned, const BoundVot
                   const Matrix<double>& scores, std::size_t n_rounds, bool opposite,
                   const Matrix<float>& following, const Array<std::int64_t>& sources, int n_threads,
                   GuardedWorkspace& workspace) {
+    require_numbers(binned);
     require(rule.n_rows == binned.n_rows && binned.n_features >= 1,
             "the rule and the matrix must have the same rows, and there must be features");
     const Doubles start = rule.checked_scores(scores);

@@ -140,3 +140,21 @@ def source_columns(names: Sequence[str], categories: Sequence[Category]) -> list
     """Return the columns of a table that features with these names are made from, in order."""
     made_from = {column: category.name for category in categories for column in category.columns}
     return list(dict.fromkeys(made_from.get(name, name) for name in names))
+
+
+def level_counts(X: Floats, names: Sequence[str] | None, categories: Sequence[Category]) -> dict[int, int]:
+    """Return the number of levels of each column that holds the levels of a category, by the column's number."""
+    counts = {}
+    for category in categories:
+        if category.one_hot or not category.values:
+            continue
+        feature, highest = (names or ()).index(category.name), len(category.values) - 1
+        column, counts[feature] = X[:, feature], highest + 1
+        levels = (column >= 0) & (column <= highest) & (column == np.floor(column))
+        wrong = ~np.isnan(column) & ~levels
+        if wrong.any():
+            row = wrong.argmax()
+            raise InputError(
+                f"The category {category.name!r} has the levels 0 to {highest:,}; row {row} has {column[row]:g}."
+            )
+    return counts

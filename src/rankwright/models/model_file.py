@@ -9,8 +9,8 @@ A file holds, in this order and with all numbers little-endian:
 - the bytes of the arrays without gaps, in the order in which the header mentions them;
 - the SHA-256 of everything before it.
 
-Version 2 brought categories, version 3 ranges. A model without them is written as version 1 or 2, which older
-readers know.
+Version 2 brought categories, version 3 ranges, version 4 trees that split categories by sets of levels. A model
+without them is written as an earlier version, which older readers know.
 
 Every byte belongs to one array only, so loading takes at most a few times the size of the file. What a file can
 claim without holding it is bounded too: the depth of scorers here, the number of features and
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
     from rankwright.models.scorer import Fitted
 
-FORMAT_VERSION = 3
+FORMAT_VERSION = 4
 MAGIC = b"\x89rankwright\r\n\x1a\n"  # as in PNG: a conversion of line ends breaks it
 VERSION = struct.Struct("<I")
 SIZES = struct.Struct("<QQ")
@@ -112,8 +112,19 @@ def encode(scorer: Scorer) -> bytes:
     if len(header) > MAX_HEADER_SIZE:
         raise InputError(f"The model's description takes {len(header)} bytes, more than {MAX_HEADER_SIZE}.")
     arrays = [*_arrays_of(scorer), *({} if scorer.ranges is None else vars(scorer.ranges)).values()]
-    version = FORMAT_VERSION if scorer.ranges is not None else 2 if scorer.categories else 1
-    return sealed(header, b"".join(map(_bytes_of, arrays)), version)
+    return sealed(header, b"".join(map(_bytes_of, arrays)), _version_of(scorer))
+
+
+def _version_of(scorer: Scorer) -> int:
+    """Return the first version that has everything that this scorer needs."""
+    if _has_sets(scorer):
+        return 4
+    return 3 if scorer.ranges is not None else 2 if scorer.categories else 1
+
+
+def _has_sets(scorer: Scorer) -> bool:
+    state = scorer.state()
+    return "set_words" in state.arrays or any(map(_has_sets, state.children.values()))
 
 
 def sealed(header: bytes, payload: bytes, version: int = FORMAT_VERSION) -> bytes:

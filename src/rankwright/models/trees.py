@@ -11,6 +11,7 @@ import numpy as np
 from rankwright import _native
 from rankwright.base.errors import InputError
 from rankwright.base.wording import counted
+from rankwright.models.level_sets import SETS, levels_of, no_sets, no_words, require_sets
 from rankwright.models.scorer import Scorer
 from rankwright.models.serialisation import (
     Saved,
@@ -38,11 +39,13 @@ DTYPES: dict[str, type[np.generic]] = {
     "missing_left": np.uint8,
     "left": np.int32,
     "right": np.int32,
+    "set_size": np.uint32,
+    "set_words": np.uint32,
     "leaf_value": np.float64,
     "gain": np.float64,
     "cover": np.float64,
 }
-PER_SPLIT = ("feature", "threshold", "missing_left", "left", "right", "gain")
+PER_SPLIT = ("feature", "threshold", "missing_left", "left", "right", "gain", "set_size")
 PER_LEAF = ("leaf_value", "cover")
 
 
@@ -53,6 +56,8 @@ class TreeEnsemble(Scorer):
     The splits of all trees are stored one tree after another, and so are the leaves. Tree `t` has the splits
     `splits[t]` to `splits[t + 1] - 1`; being binary, it has one leaf more, the first at `splits[t] + t`. A split
     sends a document left if its feature is at most the threshold, or if it is missing and `missing_left` is 1.
+    A split of a category sends a set of levels left, and other numbers right. The level of a number above the
+    threshold is the integer before its decimal point; the threshold is -1, or the highest number below 0.
     A non-negative child is a split of the same tree, counted from the tree's first and always after its parent; a
     negative child is the leaf `-1 - child` of the same tree. The first split is the root; a tree without splits
     is a single leaf.
@@ -76,6 +81,10 @@ class TreeEnsemble(Scorer):
         Number of training documents that reached each leaf, for contributions.
     n_features
         Number of features of the data.
+    set_size
+        Number of 32-bit words of each split's set of levels, 0 if it has a threshold; empty: none has one.
+    set_words
+        The words of all sets, one set after another: level `l` is bit `l % 32` of word `l // 32` of its set.
     """
 
     kind: ClassVar[str] = "trees"
@@ -92,6 +101,8 @@ class TreeEnsemble(Scorer):
     gain: Doubles
     cover: Doubles
     n_features: int = field(kw_only=True)
+    set_size: NDArray[np.uint32] = field(default_factory=no_words, kw_only=True)
+    set_words: NDArray[np.uint32] = field(default_factory=no_words, kw_only=True)
 
     def __post_init__(self) -> None:
         self._set("n_features", checked_n_features(self.n_features))
@@ -105,7 +116,8 @@ class TreeEnsemble(Scorer):
         """Return one newly grown tree, unchecked because training makes one per round."""
         ensemble = cls.__new__(cls)
         values: dict[str, Any] = {name: np.asarray(value, DTYPES[name]) for name, value in tree.items()}
-        values |= {"splits": np.array([0, len(values["feature"])]), "n_features": n_features}
+        n_splits = len(values["feature"])
+        values = no_sets(n_splits) | values | {"splits": np.array([0, n_splits]), "n_features": n_features}
         for name, value in (values | {"feature_names": None, "about": {}}).items():
             ensemble._set(name, value)
         return ensemble
@@ -128,6 +140,37 @@ class TreeEnsemble(Scorer):
         """Number of trees."""
         return self.n_trees
 
+    @property
+    def has_sets(self) -> bool:
+        """Whether any split has a set of levels."""
+        return len(self.set_words) > 0
+
+    @property
+    def level_sets(self) -> dict[int, Integers]:
+        """The levels that each split of a category sends left, ascending, by the number of the split."""
+        ends = np.cumsum(self.set_size, dtype=np.int64)
+        splits = np.flatnonzero(self.set_size)
+        return {
+            int(split): levels_of(self.set_words[ends[split] - int(self.set_size[split]) : ends[split]])
+            for split in splits
+        }
+
+    def state(self) -> State:
+        """Return the state, without arrays of sets if there are none."""
+        state = super().state()
+        if self.has_sets:
+            return state
+        arrays = {name: array for name, array in state.arrays.items() if name not in SETS}
+        return State(state.fields, arrays, state.children)
+
+    @classmethod
+    def from_state(cls, state: State) -> Self:
+        """Rebuild an ensemble from its state."""
+        if not any(name in state.arrays for name in SETS):
+            nothing = no_sets(len(state.array("feature", DTYPES["feature"])))
+            state = State(state.fields, {**state.arrays, **nothing}, state.children)
+        return super().from_state(state)
+
     def first(self, n_trees: int) -> Self:
         """Return the model of the first `n_trees` trees."""
         n_trees = checked_integer("n_trees", n_trees)
@@ -143,6 +186,7 @@ class TreeEnsemble(Scorer):
         of_split, of_leaf = np.repeat(wanted, sizes), np.repeat(wanted, sizes + 1)
         parts = {name: getattr(self, name)[of_split] for name in PER_SPLIT}
         parts |= {name: getattr(self, name)[of_leaf] for name in PER_LEAF}
+        parts["set_words"] = self.set_words[np.repeat(of_split, self.set_size)]
         return replace(self, splits=np.concatenate([[0], np.cumsum(sizes[wanted])]), **parts)
 
     def scaled(self, factor: float | list[float]) -> Self:
@@ -157,7 +201,7 @@ class TreeEnsemble(Scorer):
     @classmethod
     def empty(cls, n_features: int) -> Self:
         """Return the model without trees, whose scores are all 0."""
-        nothing: dict[str, Any] = {name: np.zeros(0, DTYPES[name]) for name in PER_SPLIT + PER_LEAF}
+        nothing: dict[str, Any] = {name: np.zeros(0, dtype) for name, dtype in DTYPES.items() if name != "splits"}
         return cls(np.zeros(1, np.int64), **nothing, n_features=n_features)
 
     @classmethod
@@ -172,7 +216,7 @@ class TreeEnsemble(Scorer):
             raise InputError("Only ensembles of the same features can be concatenated.")
         joined: dict[str, Any] = {
             name: np.concatenate([getattr(ensemble, name) for ensemble in ensembles])
-            for name in PER_SPLIT + PER_LEAF
+            for name in (*PER_SPLIT, *PER_LEAF, "set_words")
         }
         sizes = np.concatenate([np.diff(ensemble.splits) for ensemble in ensembles])
         splits = np.concatenate([[0], np.cumsum(sizes)])
@@ -235,6 +279,8 @@ class TreeEnsemble(Scorer):
             self.missing_left,
             self.left,
             self.right,
+            self.set_size,
+            self.set_words,
             self.leaf_value,
             self.n_features,
         )
@@ -259,9 +305,11 @@ def _is_sparse(X: Any) -> bool:
 
 def checked_arrays(given: Mapping[str, ArrayLike], n_features: int) -> dict[str, NDArray[Any]]:
     """Return read-only arrays of the right types, once they have been found to form binary trees."""
+    if not len(np.atleast_1d(given["set_size"])) and not len(np.atleast_1d(given["set_words"])):
+        given = {**given, **no_sets(len(np.atleast_1d(given["feature"])))}
     arrays: dict[str, NDArray[Any]] = {
         name: _frozen_integers(name, given[name])
-        for name in ("splits", "feature", "missing_left", "left", "right")
+        for name in ("splits", "feature", "missing_left", "left", "right", *SETS)
     }
     splits, n_splits = arrays["splits"], len(arrays["feature"])
     _require(n_splits <= MAX_SPLITS, f"There may be at most {MAX_SPLITS} splits.")
@@ -272,10 +320,11 @@ def checked_arrays(given: Mapping[str, ArrayLike], n_features: int) -> dict[str,
     arrays["threshold"] = _rounded_down(
         frozen_numbers("threshold", given["threshold"], (n_splits,), allow_infinite=True)
     )
-    for name in ("missing_left", "left", "right"):
+    for name in ("missing_left", "left", "right", "set_size"):
         _require(len(arrays[name]) == n_splits, f"{name} must have one value per split.")
     _require_range("feature", arrays["feature"], n_features - 1)
     _require_range("missing_left", arrays["missing_left"], 1)
+    require_sets(arrays["set_size"], arrays["set_words"], arrays["threshold"])
     _require((arrays["cover"] >= 0).all(), "cover must not be negative.")
     require_trees(splits, arrays["left"], arrays["right"])
     return arrays

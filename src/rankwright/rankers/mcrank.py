@@ -112,6 +112,7 @@ class McRank(TreeRanker):
         default=None,
     )
     monotone: Mapping[int | str, int] | None = fixed(default=None)
+    category_splits: str = fixed(default="thresholds")  # an order of levels is fitted to one gradient
     coarse: bool | None = fixed(
         default=False
     )  # trees with several values per leaf always search at full resolution

@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass
 from threading import RLock
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar, cast
 
 import numpy as np
 
@@ -14,13 +15,14 @@ from rankwright.base.arrays import Doubles, sealed
 from rankwright.base.errors import InputError
 from rankwright.base.resources import available_memory, resolve_threads
 from rankwright.data.alignment import HasFeatures, aligned
+from rankwright.data.categories import level_counts
 from rankwright.data.dataset import RankingData, canonical_queries, canonical_rows
 from rankwright.data.groups import QueryGroups
 from rankwright.data.query_features import QueryFeature, with_query_features
 from rankwright.data.splitting import deal_folds
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from numpy.typing import ArrayLike, NDArray
 
@@ -30,6 +32,11 @@ EDGES = MAX_BINS - 1  # of a column
 SAMPLE_ROWS = 100_000
 MEMORY_FRACTION = 0.8  # of what is free
 
+LevelCounts: TypeAlias = "Mapping[int, int]"
+"""The number of levels of each feature that trees split as a category, by the feature's number."""
+
+NO_CATEGORIES: LevelCounts = MappingProxyType({})
+
 
 @dataclass(frozen=True, eq=False)
 class BinnedFeatures:
@@ -37,7 +44,8 @@ class BinnedFeatures:
 
     Bin `b` of a feature holds the values with `edges[b - 1] < value <= edges[b]`; missing values have their own
     bin. If a feature has few distinct values each has its own bin, otherwise bins hold about equally many values.
-    `sources` has the feature that each column of codes was made of.
+    `sources` has the feature that each column of codes was made of. The levels of a category get codes before each
+    tree, in an order fitted to its gradients.
     """
 
     matrix: _native.BinnedMatrix
@@ -51,11 +59,14 @@ class BinnedFeatures:
         *,
         max_bins: int = MAX_BINS,
         coarse: bool = False,
+        categories: LevelCounts = NO_CATEGORIES,
         sample_rows: int = SAMPLE_ROWS,
         seed: int = 0,
         n_jobs: int | None = None,
     ) -> BinnedFeatures:
         """Bin the given rows, in that order; edges come from all of them, or from a random sample of them.
+
+        `categories` has the number of levels of each feature that is a category.
 
         If `coarse`, trees search splits in two stages: first on histograms of a few coarse bins per feature, for
         several features at once, then on all bins of the most promising features. That is much faster, and some
@@ -65,11 +76,19 @@ class BinnedFeatures:
         threads = resolve_threads(n_jobs)
         sample = rows[_sample(len(rows), sample_rows, seed)]
         edges = _native.find_all_edges(X, sample, max_bins, threads)
-        return cls(_native.encode(X, rows, edges, coarse, threads), np.arange(X.shape[1]))
+        for feature in categories:
+            edges[feature] = []
+        n_levels = [categories.get(feature, 0) for feature in range(X.shape[1])]
+        return cls(_native.encode(X, rows, edges, coarse, threads, n_levels), np.arange(X.shape[1]))
 
     @classmethod
     def exact(
-        cls, X: NDArray[np.float32], rows: NDArray[np.int64], *, n_jobs: int | None = None
+        cls,
+        X: NDArray[np.float32],
+        rows: NDArray[np.int64],
+        *,
+        categories: LevelCounts = NO_CATEGORIES,
+        n_jobs: int | None = None,
     ) -> BinnedFeatures:
         """Bin the given rows, in that order, with an edge between any two values.
 
@@ -78,13 +97,14 @@ class BinnedFeatures:
         """
         edges, sources = [], []
         for feature, column in enumerate(X[rows].T):
-            own = _edges(column)
+            own = _edges(column[:0] if feature in categories else column)
             parts = [own[first : first + EDGES] for first in range(0, len(own), EDGES)] or [own]
             edges += [part.tolist() for part in parts]
             sources += [feature] * len(parts)
         _require_memory(len(sources) * (X.itemsize * len(X) + len(rows)))
         wide = np.ascontiguousarray(X[:, sources])
-        codes = _native.encode(wide, rows, edges, False, resolve_threads(n_jobs))
+        n_levels = [categories.get(feature, 0) for feature in sources]
+        codes = _native.encode(wide, rows, edges, False, resolve_threads(n_jobs), n_levels)
         return cls(codes, np.array(sources, dtype=np.int64))
 
     @property
@@ -185,12 +205,13 @@ class TrainingSet:
     [5, 5]
     """
 
-    def __init__(self, data: RankingData) -> None:
+    def __init__(self, data: RankingData, *, made_from: TrainingSet | None = None) -> None:
         if not isinstance(data, RankingData):
             raise InputError(f"A training set is made from RankingData, not {type(data).__name__}.")
         self.data = data
         self._lock = RLock()
         self._made: dict[Any, Any] = {}
+        self._narrow = made_from  # the same documents, whose features are the first ones here
 
     @classmethod
     def of(cls, data: RankingData | TrainingSet) -> TrainingSet:
@@ -233,6 +254,15 @@ class TrainingSet:
         return digest.hexdigest()
 
     @property
+    def level_counts(self) -> LevelCounts:
+        """The number of levels of each feature that holds the levels of a category, by the feature's number."""
+        if self._narrow is not None:
+            return self._narrow.level_counts
+        return self._once(
+            "level counts", lambda: level_counts(self.data.X, self.data.feature_names, self.data.categories)
+        )
+
+    @property
     def canonical_rows(self) -> NDArray[np.int64]:
         """The rows, query by query, in an order that depends only on features and labels.
 
@@ -255,26 +285,44 @@ class TrainingSet:
         rows = self.canonical_rows
         return QueryLabels(sealed(self.data.y[rows]), QueryGroups.of(self.data.qid[rows]))
 
-    def binned(self, max_bins: int, n_jobs: int | None = None, *, coarse: bool = False) -> BinnedFeatures:
-        """Return the features as bin codes, rows in canonical order; see `BinnedFeatures.of`."""
+    def binned(
+        self,
+        max_bins: int,
+        n_jobs: int | None = None,
+        *,
+        coarse: bool = False,
+        sets: bool = False,
+    ) -> BinnedFeatures:
+        """Return the features as bin codes, rows in canonical order; see `BinnedFeatures.of`.
+
+        If `sets`, the features that are categories are binned for splits by sets of levels.
+        """
         require_bins(max_bins)  # 255.0 must be refused even if the bins for 255, an equal key, already exist
+
+        categories = self.level_counts if sets else NO_CATEGORIES
 
         def make() -> BinnedFeatures:
             rows = self.canonical_rows
-            return BinnedFeatures.of(self.data.X, rows, max_bins=max_bins, coarse=coarse, n_jobs=n_jobs)
+            return BinnedFeatures.of(
+                self.data.X, rows, max_bins=max_bins, coarse=coarse, categories=categories, n_jobs=n_jobs
+            )
 
-        return self._once(("bins", max_bins, coarse), make)
+        return self._once(("bins", max_bins, coarse, *categories), make)
 
     @property
     def exact_codes(self) -> int:
         """Number of bytes that `exactly_binned` takes."""
         return self._once(("exact codes",), lambda: count_exact_codes(self.data.X))
 
-    def exactly_binned(self, n_jobs: int | None = None) -> BinnedFeatures:
-        """Return the features as bin codes with every threshold, rows in canonical order."""
-        return self._once(
-            ("exact bins",), lambda: BinnedFeatures.exact(self.data.X, self.canonical_rows, n_jobs=n_jobs)
-        )
+    def exactly_binned(self, n_jobs: int | None = None, *, sets: bool = False) -> BinnedFeatures:
+        """Return the features as bin codes with every threshold, in canonical order; `sets` as in `binned`."""
+        categories = self.level_counts if sets else NO_CATEGORIES
+
+        def make() -> BinnedFeatures:
+            rows = self.canonical_rows
+            return BinnedFeatures.exact(self.data.X, rows, categories=categories, n_jobs=n_jobs)
+
+        return self._once(("exact bins", *categories), make)
 
     def with_query_features(self, kinds: tuple[QueryFeature, ...], *, raw: bool = True) -> TrainingSet:
         """Return the documents with their features, if `raw`, and the query features of each kind."""
@@ -283,7 +331,7 @@ class TrainingSet:
 
         def make() -> TrainingSet:
             wide = sealed(with_query_features(self.data.X, self.data.groups, kinds, raw=raw))
-            return TrainingSet(RankingData(wide, self.data.y, self.data.qid))
+            return TrainingSet(RankingData(wide, self.data.y, self.data.qid), made_from=self if raw else None)
 
         return self._once(("columns", kinds, raw), make)
 

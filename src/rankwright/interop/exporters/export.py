@@ -92,6 +92,7 @@ class Target:
     names_matter: bool = False
     takes_queries: bool = False  # all documents of a query in one call
     infinite: bool = False  # takes infinite numbers
+    sets: bool = False  # splits categories by sets of levels
 
 
 @dataclass(frozen=True, repr=False)
@@ -185,9 +186,7 @@ def export(
         raise InputError(f"export takes a scorer or a fitted ranker, not this {type(model).__name__}.")
     target = _target(format)
     names, named = _names(scorer, feature_names)
-    summed = sum_of_scorers(scorer, target.title, takes_queries=target.takes_queries)
-    if summed.trees is not None and not target.infinite:
-        summed = replace(summed, trees=with_finite_thresholds(summed.trees))
+    summed = _held(sum_of_scorers(scorer, target.title, takes_queries=target.takes_queries), target)
     summed, added = _raised(summed) if non_negative else (summed, 0.0)
     label = re.sub(r"\W+", "_", Path(path).name.split(".")[0]) if name is None else name
     _require_text([label, *names, *(text for own in scorer.categories for text in (own.name, *own.values))])
@@ -196,6 +195,15 @@ def export(
     levels = _write_files(Path(path), target.write(request), request, scorer)
     table = None if check is None else _write_check(scorer, check, Path(path), names, n_jobs)
     return Export(format, os.fspath(path), levels, table, tuple(_remarks(scorer, format, request, added, levels)))
+
+
+def _held(model: ScorerSum, target: Target) -> ScorerSum:
+    """Return the model with splits that the target holds."""
+    if not target.sets:
+        model = model.without_sets(target.title)
+    if model.trees is None or target.infinite:
+        return model
+    return replace(model, trees=with_finite_thresholds(model.trees))
 
 
 def _target(name: str) -> Target:
@@ -340,9 +348,13 @@ TARGETS = {
         lambda request: lightgbm_text(request.trees(), request.own_names),
         "Booster(model_file=...).predict(X, raw_score=True)",
         infinite=True,
+        sets=True,
     ),
     "xgboost": Target(
-        "XGBoost", _write_xgboost, "Booster(model_file=...).predict(DMatrix(X), output_margin=True)"
+        "XGBoost",
+        _write_xgboost,
+        "Booster(model_file=...).predict(DMatrix(X), output_margin=True)",
+        sets=True,
     ),
     "ranklib": Target(
         "RankLib",

@@ -10,6 +10,7 @@ import numpy as np
 from rankwright.base.errors import InputError
 from rankwright.data.query_features import QueryFeature
 from rankwright.interop.importers.foreign_trees import ensemble
+from rankwright.interop.importers.interval_splits import without_sets
 from rankwright.models.class_trees import ClassLink, ExpectedRelevance
 from rankwright.models.combination import Combination, StandardisedScorer
 from rankwright.models.feature import FeatureScorer
@@ -58,6 +59,20 @@ class ScorerSum:
     def n_features(self) -> int:
         """Number of features that the columns are made of."""
         return self.n_columns // (1 + len(self.query_features))
+
+    def without_sets(self, target: str) -> ScorerSum:
+        """Return the sum for a target whose splits have thresholds only."""
+        expected = [
+            term._replace(classes=tuple(own.without_sets(target) for own in term.classes))
+            for term in self.expected
+        ]
+        standardised = [term._replace(inner=term.inner.without_sets(target)) for term in self.standardised]
+        try:
+            trees = None if self.trees is None else without_sets(self.trees)
+        except InputError as error:
+            sets = f"The model splits categories by sets of levels, which {target} does not hold"
+            raise InputError(f"{sets}: {error}") from None
+        return replace(self, trees=trees, expected=tuple(expected), standardised=tuple(standardised))
 
     def trees_or_weights(self, target: str) -> TreeEnsemble | LinearScorer:
         """Return trees or weights for a target that cannot add the two."""

@@ -79,7 +79,9 @@ def strictly_below(trees: TreeEnsemble) -> SplitArrays:
     always = trees.threshold == HIGHEST  # no finite number is above: exchange sides, and none is below the lowest
     with np.errstate(over="ignore"):
         above = np.nextafter(trees.threshold, np.float32(np.inf))
-    return _exchanged(trees, always, np.where(always, -HIGHEST, above).astype(np.float32))
+    # What is not in a set of levels is left of it, as a lower number is.
+    exchanged = always | (trees.set_size > 0)
+    return _exchanged(trees, exchanged, np.where(always, -HIGHEST, above).astype(np.float32))
 
 
 def _exchanged(trees: TreeEnsemble, chosen: NDArray[np.bool_], threshold: Floats) -> SplitArrays:

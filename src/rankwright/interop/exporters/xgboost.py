@@ -1,4 +1,8 @@
-"""XGBoost's model as JSON; siblings are numbered one after the other."""
+"""XGBoost's model as JSON; siblings are numbered one after the other.
+
+A set of levels goes right in XGBoost, so its split has its sides exchanged. Numbers between -1 and 0 are of no
+level to XGBoost, whatever a model says.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankwright.interop.exporters.target_rules import slices_of_trees, strictly_below
+from rankwright.models.level_sets import levels_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,12 +41,17 @@ def xgboost_json(trees: TreeEnsemble, names: Sequence[str]) -> str:
     learner = {
         "attributes": {},
         "feature_names": list(names),
-        "feature_types": ["float"] * len(names),
+        "feature_types": _types(trees) if names or trees.has_sets else [],
         "gradient_booster": {"model": parts, "name": "gbtree"},
         "learner_model_param": {**shape, "num_feature": str(trees.n_features)},
         "objective": OBJECTIVE,
     }
     return json.dumps({"learner": learner, "version": VERSION}, allow_nan=False)
+
+
+def _types(trees: TreeEnsemble) -> list[str]:
+    categories = set(trees.feature[trees.set_size > 0].tolist())
+    return ["c" if feature in categories else "float" for feature in range(trees.n_features)]
 
 
 def _tree(trees: TreeEnsemble, below: SplitArrays, number: int, splits: slice, leaves: slice) -> dict[str, Any]:
@@ -62,10 +72,7 @@ def _tree(trees: TreeEnsemble, below: SplitArrays, number: int, splits: slice, l
     leaf_values = trees.leaf_value[leaf]
     return {
         "base_weights": per_node(np.zeros(len(split)), leaf_values),
-        "categories": [],
-        "categories_nodes": [],
-        "categories_segments": [],
-        "categories_sizes": [],
+        **_sets(trees, split, np.flatnonzero(is_split)),
         "default_left": per_node(below.missing_left[split], 0),
         "id": number,
         "left_children": per_node(first_child, -1),
@@ -74,7 +81,7 @@ def _tree(trees: TreeEnsemble, below: SplitArrays, number: int, splits: slice, l
         "right_children": per_node(first_child + 1, -1),
         "split_conditions": per_node(below.threshold[split], leaf_values),
         "split_indices": per_node(trees.feature[split], 0),
-        "split_type": [0] * n_nodes,
+        "split_type": per_node((trees.set_size[split] > 0).astype(np.int64), 0),
         "sum_hessian": per_node(np.zeros(len(split)), trees.cover[leaf].astype(np.float32)),
         "tree_param": {
             "num_deleted": "0",
@@ -82,6 +89,23 @@ def _tree(trees: TreeEnsemble, below: SplitArrays, number: int, splits: slice, l
             "num_nodes": str(n_nodes),
             "size_leaf_vector": "1",
         },
+    }
+
+
+def _sets(trees: TreeEnsemble, splits: Integers, nodes: Integers) -> dict[str, list[int]]:
+    """Return the levels of the sets among these splits, by ascending node."""
+    ends = np.cumsum(trees.set_size, dtype=np.int64)
+    own = trees.set_size[splits] > 0
+    sets = [
+        levels_of(trees.set_words[ends[split] - int(trees.set_size[split]) : ends[split]]).tolist()
+        for split in splits[own]
+    ]
+    sizes = [len(levels) for levels in sets]
+    return {
+        "categories": [level for levels in sets for level in levels],
+        "categories_nodes": nodes[own].tolist(),
+        "categories_segments": [0, *np.cumsum(sizes).tolist()][: len(sizes)],
+        "categories_sizes": sizes,
     }
 
 

@@ -1,7 +1,7 @@
-"""Splits that send several intervals of values left, as sets of categories and LightGBM's zeros need them.
+"""Splits that send several intervals of values left, as LightGBM's zeros and targets without sets need them.
 
-A `TreeEnsemble` compares with one threshold per split. So such a split becomes several, one for every end of an
-interval, with a copy of what is below either side for every interval. What no document can reach is not copied.
+Such a split becomes several splits by a threshold, one for every end of an interval, with a copy of what is below
+either side for every interval. What no document can reach is not copied.
 """
 
 from __future__ import annotations
@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from rankwright.base.errors import InputError
-from rankwright.interop.importers.foreign_trees import ForeignTree
+from rankwright.interop.importers.foreign_trees import ForeignTree, ensemble, foreign_trees
 from rankwright.models.trees import require_trees
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from rankwright.base.arrays import Integers
+    from rankwright.models.trees import TreeEnsemble
 
 MAX_SPLITS = 2**16  # of a tree with all its copies
 MAX_NODES = 2**20  # of all trees together, so that a hostile file cannot take minutes
@@ -53,8 +54,8 @@ class ValueInterval(NamedTuple):
     left: bool
 
 
-def intervals_of_set(categories: Integers, below_first: float, *, left: bool) -> Intervals:
-    """Return where categories are: a number is of the category that it has before its decimal point.
+def intervals_of_set(categories: Integers, below_first: float) -> Intervals:
+    """Return where categories that go left are: a number is of the category that it has before its decimal point.
 
     Parameters
     ----------
@@ -62,17 +63,27 @@ def intervals_of_set(categories: Integers, below_first: float, *, left: bool) ->
         The categories of the set, which are not negative.
     below_first
         The highest value below category 0.
-    left
-        Whether the set goes left, and all other values right.
     """
     own = np.unique(categories)
     if not len(own):
-        return Intervals([], first_left=not left)
+        return Intervals([], first_left=False)
     apart = np.flatnonzero(np.diff(own) > 1)
     first, last = own[np.r_[0, apart + 1]], own[np.r_[apart, -1]]
     lows = np.where(first == 0, below_first, np.nextafter(first.astype(np.float64), -np.inf))
     highs = np.nextafter(last + 1.0, -np.inf)
-    return Intervals(np.column_stack([lows, highs]).ravel().tolist(), first_left=not left)
+    return Intervals(np.column_stack([lows, highs]).ravel().tolist(), first_left=False)
+
+
+def without_sets(trees: TreeEnsemble) -> TreeEnsemble:
+    """Return an ensemble that scores alike, with splits by a threshold only."""
+    if not trees.has_sets:
+        return trees
+    own = foreign_trees(trees)
+    intervals = [
+        {split: intervals_of_set(levels, float(tree.threshold[split])) for split, levels in tree.sets.items()}
+        for tree in own
+    ]
+    return ensemble(with_intervals(zip(own, intervals, strict=True)), trees.n_features)
 
 
 def with_intervals(trees: Iterable[tuple[ForeignTree, Mapping[int, Intervals]]]) -> list[ForeignTree]:

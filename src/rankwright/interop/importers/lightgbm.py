@@ -4,7 +4,8 @@ A split sends a document left if its value is at most the threshold, both 64-bit
 1e-35 count as 0. Bits 2 and 3 of `decision_type` say which values go to the default side: none (a missing value is
 then 0), zeros and missing values, or missing values. A categorical split has a bit set instead of a threshold: its
 categories go left, and all other values right, the negative and the missing ones too. A value is cut off at its
-decimal point, so category 0 begins above -1.
+decimal point, so category 0 begins above -1. In a tree that sends zeros elsewhere than their neighbours, sets
+become splits by a threshold, as these zeros do.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ from rankwright.interop.importers.checked_access import (
 )
 from rankwright.interop.importers.foreign_trees import ForeignTree, ensemble
 from rankwright.interop.importers.interval_splits import Intervals, intervals_of_set, with_intervals
+from rankwright.models.level_sets import ABOVE_MINUS_ONE, WORD_BITS, levels_of
 from rankwright.models.other_libraries import made_up
 from rankwright.models.serialisation import shown
 
@@ -47,8 +49,6 @@ CATEGORICAL, DEFAULT_LEFT, MISSING_SHIFT = 1, 2, 2  # in decision_type
 ZEROS_MISSING, NAN_MISSING, N_MISSING_TYPES = 1, 2, 3
 HIGHEST_ZERO = float(np.float32(1e-35))
 BELOW_ZEROS = float(np.nextafter(np.float32(-HIGHEST_ZERO), np.float32(-np.inf)))
-BITS = 32  # of each word of a bit set
-BELOW_CATEGORIES = -1.0
 END = "end of trees"
 
 
@@ -155,7 +155,13 @@ def _tree(block: Mapping[str, str]) -> tuple[ForeignTree, dict[int, Intervals]]:
     if len(tree.leaf_value) != n_leaves or len(decision) != n_leaves - 1:
         raise InputError(f"a tree of {n_leaves} leaves has {len(tree.leaf_value)} leaf values.")
     decided, zeros_apart = _decided(tree, decision)
-    return decided, zeros_apart | _sets(block, tree.threshold, decision & CATEGORICAL > 0)
+    sets = _sets(block, tree.threshold, decision & CATEGORICAL > 0)
+    if not zeros_apart:
+        threshold = decided.threshold.copy()
+        threshold[list(sets)] = ABOVE_MINUS_ONE
+        return replace(decided, threshold=threshold, sets=sets), {}
+    intervals = {split: intervals_of_set(own, float(ABOVE_MINUS_ONE)) for split, own in sets.items()}
+    return decided, zeros_apart | intervals
 
 
 def _single(values: Doubles) -> float:
@@ -166,7 +172,7 @@ def _single(values: Doubles) -> float:
 
 def _as_written(block: Mapping[str, str]) -> ForeignTree:
     """Return the tree with its thresholds as they are, and missing values to the right."""
-    whole: dict[str, Integers] = {
+    whole: dict[str, Any] = {
         ours: integers(theirs, member(theirs, block).split())
         for ours, theirs in {"feature": "split_feature", "left": "left_child", "right": "right_child"}.items()
     }
@@ -208,20 +214,17 @@ def _places(chosen: NDArray[np.bool_]) -> list[int]:
     return splits
 
 
-def _sets(block: Mapping[str, str], thresholds: Doubles, categorical: NDArray[np.bool_]) -> dict[int, Intervals]:
+def _sets(block: Mapping[str, str], thresholds: Doubles, categorical: NDArray[np.bool_]) -> dict[int, Integers]:
     """Return the categories that go left; the threshold of a categorical split is the number of its bit set."""
     if not categorical.any():
         return {}
     starts = integers("cat_boundaries", member("cat_boundaries", block).split())
-    words = integers("cat_threshold", member("cat_threshold", block).split(), highest=2**BITS - 1)
+    words = integers("cat_threshold", member("cat_threshold", block).split(), highest=2**WORD_BITS - 1)
     fitting = len(starts) == _value(block, "num_cat") + 1 and (np.diff(starts) >= 0).all()
     if not fitting or starts[0] < 0 or starts[-1] != len(words) or (words < 0).any():
         raise InputError("cat_boundaries and cat_threshold do not form num_cat sets of categories.")
-    bits = np.unpackbits(words.astype("<u4").view(np.uint8), bitorder="little")
-    sets = [  # once each: a hostile file may have many splits by one large set
-        intervals_of_set(np.flatnonzero(bits[BITS * start : BITS * end]), BELOW_CATEGORIES, left=True)
-        for start, end in pairwise(starts.tolist())
-    ]
+    # Once each: a hostile file may have many splits by one large set.
+    sets = [levels_of(words[start:end].astype(np.uint32)) for start, end in pairwise(starts.tolist())]
     given = thresholds[categorical]
     wrong = given[~np.isin(given, np.arange(len(sets)))]
     if len(wrong):

@@ -27,8 +27,8 @@ from rankwright.interop.importers.checked_access import (
     reading,
 )
 from rankwright.interop.importers.foreign_trees import ForeignTree, ensemble, highest_below, nearest_float32
-from rankwright.interop.importers.interval_splits import Intervals, intervals_of_set, with_intervals
 from rankwright.interop.importers.ubjson import is_ubjson, parsed_ubjson
+from rankwright.models.level_sets import FROM_ZERO
 from rankwright.models.other_libraries import made_up
 from rankwright.models.serialisation import shown
 
@@ -41,7 +41,6 @@ if TYPE_CHECKING:
 NO_CHILD = -1
 NUMERICAL, CATEGORICAL = 0, 1
 HIGHEST_CATEGORY = 2**24 - 1
-BELOW_CATEGORIES = float(np.nextafter(np.float32(0.0), np.float32(-1.0)))
 IDENTITY = (
     *("rank:ndcg", "rank:pairwise", "rank:map", "reg:squarederror", "reg:squaredlogerror"),
     *("reg:pseudohubererror", "reg:absoluteerror", "reg:quantileerror", "binary:hinge"),
@@ -64,7 +63,7 @@ def scorer_from_xgboost(model: str | bytes | Mapping[str, Any]) -> TreeEnsemble:
         parts = object_in(booster, "model")
         if integers("tree_info", checked_list("tree_info", parts.get("tree_info", []))).any():
             raise InputError("its tree_info says that trees belong to several scores per document.")
-        trees = with_intervals(_tree(checked_object("a tree", tree)) for tree in list_in(parts, "trees"))
+        trees = [_tree(checked_object("a tree", tree)) for tree in list_in(parts, "trees")]
         _require_all_rounds(parts, len(trees))
         trees = trees if weights is None else _weighted(trees, weights)
         bias = _margin(_base_score(shape), member("name", object_in(learner, "objective")))
@@ -138,8 +137,8 @@ def _margin(base_score: float, objective: Any) -> float:
     raise InputError(f"its objective is {shown(objective)}, for which the scale of base_score is not known.")
 
 
-def _tree(tree: Mapping[str, Any]) -> tuple[ForeignTree, dict[int, Intervals]]:
-    """Return a tree, and the splits that are sets of categories."""
+def _tree(tree: Mapping[str, Any]) -> ForeignTree:
+    """Return a tree; splits by sets of categories have their sides exchanged, so that the sets go left."""
     left, right, feature, default_left = (
         integers(name, list_in(tree, name))
         for name in ("left_children", "right_children", "split_indices", "default_left")
@@ -155,20 +154,21 @@ def _tree(tree: Mapping[str, Any]) -> tuple[ForeignTree, dict[int, Intervals]]:
     condition = numbers("split_conditions", [0.0 if node in sets else own for node, own in enumerate(conditions)])
     number = np.zeros(len(left), dtype=np.int64)
     number[splits], number[leaves] = np.arange(len(splits)), -1 - np.arange(len(leaves))
-    as_written = ForeignTree(
+    is_set = np.isin(splits, list(sets))
+    return ForeignTree(
         feature=feature[splits],
-        threshold=highest_below(condition[splits]),
-        missing_left=default_left[splits],
-        left=number[left[splits]],
-        right=number[right[splits]],
+        threshold=np.where(is_set, FROM_ZERO, highest_below(condition[splits])),
+        missing_left=np.where(is_set, 1 - default_left[splits], default_left[splits]),
+        left=number[np.where(is_set, right[splits], left[splits])],
+        right=number[np.where(is_set, left[splits], right[splits])],
         gain=gain[splits],
         leaf_value=nearest_float32(condition[leaves]).astype(np.float64),
         cover=cover[leaves],
+        sets={int(number[node]): own for node, own in sets.items()},
     )
-    return as_written, {int(number[node]): own for node, own in sets.items()}
 
 
-def _sets(tree: Mapping[str, Any], splits: Integers) -> dict[int, Intervals]:
+def _sets(tree: Mapping[str, Any], splits: Integers) -> dict[int, Integers]:
     """Return the categories that go right, by the node of the split."""
     kinds = integers("split_type", checked_list("split_type", tree.get("split_type", [])))
     if not kinds.any():
@@ -191,7 +191,7 @@ def _sets(tree: Mapping[str, Any], splits: Integers) -> dict[int, Intervals]:
     sets = {node: categories[start:end] for node, start, end in ranges if node in reached}
     if set(sets) != set(splits[kinds[splits] == CATEGORICAL].tolist()):
         raise InputError("split_type and categories_nodes name different splits as categorical.")
-    return {node: intervals_of_set(own, BELOW_CATEGORIES, left=False) for node, own in sets.items()}
+    return sets
 
 
 def _nodes(left: Integers, right: Integers) -> tuple[Integers, Integers]:

@@ -297,12 +297,12 @@ class ThresholdParameters(BinningParameters):
         if self.all_thresholds and self.max_bins != self.declared["max_bins"].default:  # None may need them
             raise InputError("all_thresholds=True has as many bins as there are values: give no max_bins.")
 
-    def _binned(self, task: FitTask, *, coarse: bool = False) -> BinnedFeatures:
+    def _binned(self, task: FitTask, *, coarse: bool = False, sets: bool = False) -> BinnedFeatures:
         """Return the features as bin codes: with every threshold, or with `max_bins` bins."""
         every = task.train.exact_codes <= EXACT_BYTES if self.all_thresholds is None else self.all_thresholds
         if every:
-            return task.train.exactly_binned(task.n_threads)
-        return task.train.binned(self.max_bins, task.n_threads, coarse=coarse)
+            return task.train.exactly_binned(task.n_threads, sets=sets)
+        return task.train.binned(self.max_bins, task.n_threads, coarse=coarse, sets=sets)
 
 
 class RandomParameters(Parameters):

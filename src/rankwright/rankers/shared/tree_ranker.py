@@ -150,6 +150,12 @@ class TreeRanker(StoppingParameters, ShrinkageParameters, BinningParameters, Ran
         f"resolution. Much faster on large data. None: from {COARSE_DOCUMENTS:,} documents on.",
         default=None,
     )
+    category_splits: str = parameter(
+        OneOf(("sets", "thresholds")),
+        "How a category that is one column, of more than 10 values, is split: by 'sets' of levels, ordered by "
+        "their gradients before each tree, or by 'thresholds' of the levels' numbers (ordinal).",
+        default="sets",
+    )
     patience: int | None = parameter(default=100)
 
     @abstractmethod
@@ -159,6 +165,8 @@ class TreeRanker(StoppingParameters, ShrinkageParameters, BinningParameters, Ran
     def _fit(self, task: FitTask) -> tuple[Scorer, History]:
         columns = tuple(map(QueryFeature, self.query_features))
         monotone = _directions(self.monotone, task.train.data, n_kinds=1 + len(columns))
+        if self.category_splits == "sets":
+            _require_numbers(monotone, task.train)
         task = task.with_query_features(columns)
         options = self._monitor_options(task)
         monitor = task.monitor(self.metric, task.watched_labels, patience=self.patience, **options)
@@ -189,7 +197,7 @@ class TreeRanker(StoppingParameters, ShrinkageParameters, BinningParameters, Ran
         train = task.train
         coarse = len(train) >= COARSE_DOCUMENTS if self.coarse is None else self.coarse
         return kind(
-            self._binned(task, coarse=coarse),
+            self._binned(task, coarse=coarse, sets=self.category_splits == "sets"),
             train.labels.groups,
             limits=self._limits(task),
             sampling=TreeSampling(
@@ -202,8 +210,8 @@ class TreeRanker(StoppingParameters, ShrinkageParameters, BinningParameters, Ran
             n_threads=task.n_threads,
         )
 
-    def _binned(self, task: FitTask, *, coarse: bool) -> BinnedFeatures:
-        return task.train.binned(self.max_bins, task.n_threads, coarse=coarse)
+    def _binned(self, task: FitTask, *, coarse: bool, sets: bool) -> BinnedFeatures:
+        return task.train.binned(self.max_bins, task.n_threads, coarse=coarse, sets=sets)
 
     def _limits(self, task: FitTask) -> TreeLimits:
         n_documents = len(task.train)
@@ -226,6 +234,17 @@ def _directions(monotone: Mapping[int | str, int] | None, train: RankingData, *,
     for feature, direction in monotone.items():
         directions[_feature_number(feature, train)] = direction
     return np.tile(directions, n_kinds)
+
+
+def _require_numbers(monotone: NDArray[np.int8], train: TrainingSet) -> None:
+    """Refuse a monotone constraint of a category that is split by sets."""
+    for feature in train.level_counts if len(monotone) else ():
+        if monotone[feature]:
+            name = (train.data.feature_names or ())[feature]
+            raise InputError(
+                f"monotone names {name!r}, a category, whose levels have no order; give "
+                "category_splits='thresholds', or leave it out."
+            )
 
 
 def _feature_number(feature: int | str, train: RankingData) -> int:
