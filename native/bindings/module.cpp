@@ -1,6 +1,7 @@
 #include <nanobind/nanobind.h>
 
 namespace rankwright::bindings {
+void bind_bayesian_lists(nanobind::module_& m);
 void bind_binning(nanobind::module_& m);
 void bind_contributions(nanobind::module_& m);
 void bind_csv(nanobind::module_& m);
@@ -37,6 +38,7 @@ NB_MODULE(_native, m) {
     // bindings turn the report on.
     nanobind::set_leak_warnings(false);
     m.def("set_leak_warnings", &nanobind::set_leak_warnings, nanobind::arg("on"));
+    rankwright::bindings::bind_bayesian_lists(m);
     rankwright::bindings::bind_binning(m);
     rankwright::bindings::bind_contributions(m);
     rankwright::bindings::bind_csv(m);

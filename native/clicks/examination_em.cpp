@@ -8,9 +8,9 @@
 namespace rankwright {
 namespace {
 
-constexpr std::size_t pairs_per_run = 8192;
+constexpr std::size_t pairs_per_run = 1024;
 constexpr double lowest = 1e-9;      // examination at 0 could never change again
-constexpr double negligible = 40.0;  // a node whose log-likelihood is so far below the best has no weight
+constexpr double negligible = 30.0;  // a node whose log-likelihood is so far below the best has no weight
 
 // For each class and node, of an impression without a click: the logarithm of its probability, and the probability
 // that it was examined nevertheless. Both row by row.

@@ -951,3 +951,13 @@ def fit_examination(
 ) -> tuple[
     NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]
 ]: ...
+
+# By row the probability that it was read and that it satisfied, and the log-likelihood of each list.
+def expect_reading(
+    offsets: NDArray[np.int64],
+    clicked: NDArray[np.uint8],
+    attraction: NDArray[np.float64],
+    satisfaction: NDArray[np.float64],
+    continuation: float,
+    n_threads: int,
+) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]: ...

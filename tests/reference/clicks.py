@@ -84,3 +84,20 @@ def click_chances(pattern, size, given):
         clicked = sum(chance for clicks, chance in like.items() if clicks[rank])
         conditional.append(clicked / total if total else 0.0)
     return marginal, conditional
+
+
+def reading_posteriors(clicks, attraction, satisfaction, continuation):
+    """Return P(read) and P(satisfied) of each row given all clicks, and the log-likelihood, over all ends."""
+    size, ways = len(clicks), []
+    for end in range(1, size + 1):
+        if any(clicks[end:]):
+            continue
+        chance = prod(a if click else 1 - a for click, a in zip(clicks[:end], attraction, strict=False))
+        chance *= prod(((1 - satisfaction[row]) if clicks[row] else 1) * continuation for row in range(end - 1))
+        last = satisfaction[end - 1] if clicks[end - 1] else 0.0
+        ways.append((end, True, chance * last))
+        ways.append((end, False, chance * (1 - last) * (1 if end == size else 1 - continuation)))
+    total = sum(chance for _, _, chance in ways)
+    read = [sum(chance for end, _, chance in ways if end > row) / total for row in range(size)]
+    satisfied = [sum(chance for end, by, chance in ways if by and end == row + 1) / total for row in range(size)]
+    return read, satisfied, log(total)

@@ -109,8 +109,8 @@ def click_judgements(
         Documents, judged or not; labels are replaced.
     model
         The name of a click model that estimates attraction, or one that was fitted: `position`, `browsing`,
-        `cascade`, `dependent`, `bayesian`, or `document_rates`, which ignores positions. Or propensities, with
-        which impressions are weighted, as from an experiment.
+        `cascade`, `dependent`, `simplified_bayesian`, `bayesian`, or `document_rates`, which ignores positions. Or
+        propensities, with which impressions are weighted, as from an experiment.
 
     Examples
     --------

@@ -53,13 +53,13 @@ def test_counts_of_each_model_by_hand():
     expected = (np.array([1, 1, 1]) + prior.mean * prior.strength) / (np.array([3, 3, 1]) + prior.strength)
     np.testing.assert_allclose(dependent.attraction.values, expected)
     np.testing.assert_allclose(dependent.continuation[1:], [1.5 / 2, 0.5 / 2, 0.5 / 2])
-    bayesian = rw.clicks.fit_click_model(log, "bayesian")
+    bayesian = rw.clicks.fit_click_model(log, "simplified_bayesian")
     prior = bayesian.satisfaction.prior
     expected = (np.array([0, 1, 1]) + prior.mean * prior.strength) / (np.array([1, 1, 1]) + prior.strength)
     np.testing.assert_allclose(bayesian.satisfaction.values, expected)
 
 
-@pytest.mark.parametrize("name", ["cascade", "dependent", "bayesian"])
+@pytest.mark.parametrize("name", ["cascade", "dependent", "simplified_bayesian"])
 def test_unknown_documents_and_deeper_lists_are_predicted(name):
     log = rw.clicks.from_sessions([("q", ["a", "b"], [1, 0]), ("q", ["b", "a"], [1, 1])])
     new = rw.clicks.from_sessions([("other", ["x", "a", "b", "c"], [0, 0, 1, 0])])

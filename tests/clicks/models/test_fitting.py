@@ -17,7 +17,11 @@ def simulated(behaviour="position", sessions=100):
 
 @pytest.mark.parametrize(
     ("behaviour", "best"),
-    [("cascade", {"cascade", "bayesian", "browsing"}), ("browsing", {"browsing"}), ("dependent", {"browsing"})],
+    [
+        ("cascade", {"cascade", "simplified_bayesian", "bayesian", "browsing"}),
+        ("browsing", {"browsing"}),
+        ("dependent", {"browsing", "bayesian"}),
+    ],
 )
 def test_the_model_of_the_users_predicts_best(behaviour, best):
     result = rw.clicks.compare_click_models(simulated(behaviour))
@@ -67,6 +71,12 @@ def test_perplexity_and_likelihood_by_hand():
             "position",
             {},
             "The log has no clicks, from which nothing can be learned.",
+        ),
+        (
+            rw.clicks.ClickCounts.of(simulated()),
+            "bayesian",
+            {},
+            "The click model 'bayesian' is fitted to a ClickLog; counts do not hold whole lists.",
         ),
         (simulated(), "cascade", {"max_steps": 3}, "The click model 'cascade' has no option 'max_steps'."),
         ([1, 2], "cascade", {}, "A click model is fitted to a ClickLog or ClickCounts, not list."),

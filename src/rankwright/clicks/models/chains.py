@@ -117,10 +117,12 @@ def _rates(counts: ClickCounts, clicks: Doubles, trials: Doubles) -> PairEstimat
     return PairEstimates.of(counts, *prior.shrunken(*of_pair), prior)
 
 
-def reading_chances(log: ClickLog, attraction: Doubles, going_on: Doubles, *, given_clicks: bool) -> Doubles:
+def reading_chances(
+    log: ClickLog, attraction: Doubles, going_on: Doubles, *, given_clicks: bool, unclicked: float = 1.0
+) -> Doubles:
     """Return click probabilities, given the clicks above or whatever they are, by a recursion down each list.
 
-    The user reads the first document. After one that is not clicked, whether it was read is uncertain.
+    The user reads the first document, and goes on after one without a click with the probability `unclicked`.
     """
     reads = np.ones(log.n_lists)
     chances = np.empty(len(log))
@@ -131,8 +133,8 @@ def reading_chances(log: ClickLog, attraction: Doubles, going_on: Doubles, *, gi
         attracts, chance = attraction[rows], reads[lists]
         chances[rows] = chance * attracts
         if given_clicks:
-            unclicked = chance * (1.0 - attracts) / np.maximum(1.0 - chance * attracts, 1e-12)
-            reads[lists] = np.where(log.clicked[rows] > 0, going_on[rows], unclicked)
+            was_read = chance * (1.0 - attracts) / np.maximum(1.0 - chance * attracts, 1e-12)
+            reads[lists] = np.where(log.clicked[rows] > 0, going_on[rows], unclicked * was_read)
         else:
-            reads[lists] = chance * (attracts * going_on[rows] + 1.0 - attracts)
+            reads[lists] = chance * (attracts * going_on[rows] + unclicked * (1.0 - attracts))
     return chances

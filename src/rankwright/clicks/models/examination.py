@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from rankwright.reports.blocks import Block
     from rankwright.reports.charts.chart import Chart
 
-NODES = 1.0 / (1.0 + np.exp(np.linspace(8.0, -8.0, 96)))  # values of attraction, from 0.0003 to 0.9997
+NODES = 1.0 / (1.0 + np.exp(np.linspace(8.0, -8.0, 64)))  # values of attraction, from 0.0003 to 0.9997
 KERNEL_NODES = 2  # standard deviation of the kernel that smooths their weights
 BLOCK = 4000  # pairs or lists that are computed at once
 MAX_ERRORS = 1500  # classes of examination for which standard errors are computed: a dense matrix of this size
@@ -73,14 +73,18 @@ class ExaminationModel(ClickModel):
     def fit(
         cls, counts: ClickCounts, *, max_steps: int = 1000, tolerance: float = 0.005, n_jobs: int | None = None
     ) -> Self:
-        """Run EM for examination and for the distribution of attraction over pairs, on a grid."""
+        """Run EM for examination and for the distribution of attraction over pairs, on a grid.
+
+        It ends when a step raises the log-likelihood by at most the tolerance per million impressions.
+        """
         classes = cls.classes(counts.position, counts.last)
         rates = by_class(counts, classes)
         start = np.clip(rates / max(rates[0], 1e-6), 1e-3, 0.95)  # at 1 EM could not move it
         start[0] = 1.0
         cells = *_merged(counts, classes), NODES
         prior, threads = np.full(len(NODES), 1 / len(NODES)), resolve_threads(n_jobs)
-        fitted = _native.fit_examination(*cells, prior, start, max_steps, tolerance, threads)
+        enough = tolerance * max(1.0, float(counts.shown.sum()) / 1e6)
+        fitted = _native.fit_examination(*cells, prior, start, max_steps, enough, threads)
         _, _, examination, weights, objectives = fitted
         mean, deviation, *_ = _native.fit_examination(*cells, smoothed(weights), examination, 0, 0.0, threads)
         errors, of_pairs = standard_errors(counts, classes, mean, deviation, examination)

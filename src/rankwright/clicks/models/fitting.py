@@ -11,6 +11,7 @@ from rankwright.base.errors import InputError, require_type
 from rankwright.base.wording import counted, measured, nearest
 from rankwright.clicks.counts import ClickCounts
 from rankwright.clicks.log import ClickLog
+from rankwright.clicks.models.bayesian import BayesianModel
 from rankwright.clicks.models.chains import CascadeModel, DependentClickModel, SimplifiedBayesianModel
 from rankwright.clicks.models.click_model import CERTAIN
 from rankwright.clicks.models.examination import PositionBasedModel, UserBrowsingModel
@@ -34,8 +35,10 @@ MODELS: dict[str, Any] = {
     "browsing": UserBrowsingModel,
     "cascade": CascadeModel,
     "dependent": DependentClickModel,
-    "bayesian": SimplifiedBayesianModel,
+    "simplified_bayesian": SimplifiedBayesianModel,
+    "bayesian": BayesianModel,
 }
+BY_EM = ("position", "browsing", "bayesian")
 
 
 def fit_click_model(log: ClickLog | ClickCounts, model: str = "position", **options: Any) -> ClickModel:
@@ -47,10 +50,10 @@ def fit_click_model(log: ClickLog | ClickCounts, model: str = "position", **opti
         A log, or its counts, which may be of a log that is longer than memory.
     model
         `position_rates`, `document_rates`, `coec` (clicks over expected clicks), `position` (position-based),
-        `browsing` (user browsing), `cascade`, `dependent` (dependent click) or `bayesian` (simplified dynamic
-        Bayesian network).
+        `browsing` (user browsing), `cascade`, `dependent` (dependent click), `simplified_bayesian` or
+        `bayesian` (dynamic Bayesian network), which needs a log, not counts.
     options
-        For `position` and `browsing`: `max_steps`, `tolerance` and `n_jobs`.
+        For `position`, `browsing` and `bayesian`: `max_steps`, `tolerance` and `n_jobs`.
 
     Examples
     --------
@@ -68,9 +71,11 @@ def fit_click_model(log: ClickLog | ClickCounts, model: str = "position", **opti
         raise InputError("The log has no impressions.")
     if not counts.clicked.any():
         raise InputError("The log has no clicks, from which nothing can be learned.")
-    if options and model not in ("position", "browsing"):
+    if options and model not in BY_EM:
         raise InputError(f"The click model {model!r} has no option {next(iter(options))!r}.")
-    fitted: ClickModel = MODELS[model].fit(counts, **options)
+    if model == "bayesian" and not isinstance(log, ClickLog):
+        raise InputError("The click model 'bayesian' is fitted to a ClickLog; counts do not hold whole lists.")
+    fitted: ClickModel = MODELS[model].fit(log if model == "bayesian" else counts, **options)
     return fitted
 
 
@@ -184,7 +189,7 @@ def compare_click_models(
         The log.
     models
         Names of models: position_rates, document_rates, coec, position,
-        browsing, cascade, dependent, bayesian. By default all.
+        browsing, cascade, dependent, simplified_bayesian, bayesian. By default all.
     fraction
         Fraction of the sessions that are held out.
     random_state
@@ -202,6 +207,6 @@ def compare_click_models(
     if train.n_lists == 0 or test.n_lists == 0:
         raise InputError("The log has too few sessions to hold some of them out.")
     counts = ClickCounts.of(train)
-    fitted = {name: fit_click_model(counts, name) for name in models or MODELS}
+    fitted = {name: fit_click_model(train if name == "bayesian" else counts, name) for name in models or MODELS}
     predicted = {name: PredictedClicks.of(model, test) for name, model in fitted.items()}
     return ClickModelComparison(fitted, predicted, test.n_lists)

@@ -41,7 +41,7 @@ USUAL_NAMES = {
     "policy": ("policy", "ranker"),
 }
 BLOCK_BYTES = 32 << 20  # of text that is parsed at once
-BLOCK_ROWS = 1 << 20
+BLOCK_ROWS = 1 << 18
 TRUTH = {"true": 1.0, "false": 0.0, "True": 1.0, "False": 0.0}
 
 
@@ -187,7 +187,9 @@ def _parquet_blocks(path: str | PathLike[str], columns: Mapping[str, str]) -> It
         table = dataset.dataset(files, format="parquet")
         roles = roles_of(table.schema.names, columns)
         names = list(dict.fromkeys(roles.values()))
-        for batch in table.to_batches(columns=names, batch_size=BLOCK_ROWS):
+        for batch in table.to_batches(
+            columns=names, batch_size=BLOCK_ROWS, batch_readahead=1, fragment_readahead=1
+        ):
             yield {
                 role: _arrow_column(role, batch.column(names.index(name)), name) for role, name in roles.items()
             }
