@@ -56,12 +56,12 @@ class BayesianModel(ReadingModel):
         )
         continuation, objectives = 0.9, list[float]()
         while True:
-            objective, *after, read = step(attraction, satisfaction, continuation)
+            objective, attracts, satisfies, goes_on, read = step(attraction, satisfaction, continuation)
             converged = bool(objectives) and not objective - objectives[-1] > tolerance
             objectives.append(objective)
             if converged or len(objectives) > max_steps:
                 break
-            attraction, satisfaction, continuation = after
+            attraction, satisfaction, continuation = attracts, satisfies, goes_on
         clicked = counts.by_pair(counts.clicked)
         stopped = f"EM for the {cls.name} was stopped before it converged; raise max_steps."
         return cls(

@@ -177,22 +177,18 @@ def _number(text: str, column: str) -> float:
 
 def _parquet_blocks(path: str | PathLike[str], columns: Mapping[str, str]) -> Iterator[Block]:
     try:
-        dataset = import_module("pyarrow.dataset")
+        parquet = import_module("pyarrow.parquet")
     except ModuleNotFoundError:
         raise MissingPackageError(
             "Reading a Parquet file needs pyarrow: pip install 'rankwright[pyarrow]'."
         ) from None
     files = [str(path)] if Path(path).is_file() else parquet_files(path)
     try:
-        table = dataset.dataset(files, format="parquet")
-        roles = roles_of(table.schema.names, columns)
-        names = list(dict.fromkeys(roles.values()))
-        for batch in table.to_batches(
-            columns=names, batch_size=BLOCK_ROWS, batch_readahead=1, fragment_readahead=1
-        ):
-            yield {
-                role: _arrow_column(role, batch.column(names.index(name)), name) for role, name in roles.items()
-            }
+        for file in map(parquet.ParquetFile, files):
+            roles = roles_of(file.schema_arrow.names, columns)
+            names = list(dict.fromkeys(roles.values()))
+            for batch in file.iter_batches(BLOCK_ROWS, columns=names):
+                yield {role: _arrow_column(role, batch.column(name), name) for role, name in roles.items()}
     except InputError:
         raise
     except (ValueError, TypeError, NotImplementedError) as error:
