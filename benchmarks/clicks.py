@@ -20,7 +20,8 @@ from rankwright.data.writers import write_table
 SESSIONS, DOCUMENTS = 100, 10  # per query
 
 MEASURED = """
-import json, resource, sys, time
+import json, re, sys, time
+from pathlib import Path
 import rankwright as rw
 
 begin = time.perf_counter()
@@ -29,7 +30,8 @@ read = time.perf_counter()
 model = rw.clicks.fit_click_model(counts, sys.argv[2], **json.loads(sys.argv[3]))
 fitted = time.perf_counter()
 steps = len(getattr(model, "objectives", ()))
-megabytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+# Not ru_maxrss, which begins with the memory of the process that started this one.
+megabytes = int(re.search(r"VmHWM:\\s*(\\d+)", Path("/proc/self/status").read_text())[1]) / 1024
 print(json.dumps([len(counts), read - begin, fitted - read, steps, megabytes]))
 """
 
