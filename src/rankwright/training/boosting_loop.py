@@ -90,7 +90,7 @@ def _rounds(
     rule: Rule[Signal], learner: WeakLearner[Signal], scores: Doubles, rounds: int, monitor: Monitor
 ) -> Iterator[WeightedModel]:
     signal = rule.first_signal(scores)
-    diagnosed = rule if isinstance(rule, RoundDiagnostics) else None
+    diagnosed = rule if monitor.diagnosed and isinstance(rule, RoundDiagnostics) else None
     for _ in range(rounds):
         weak = learner.fit(signal)
         step = rule.step(signal, weak.outputs)

@@ -34,7 +34,7 @@ WEIGHTS = (1e-100, 1e100)
 
 
 class Heartbeat(NamedTuple):
-    """An `on_round` that reads no values, so that no training metric need be computed for it."""
+    """An `on_round` that reads no values, so that neither training metric nor diagnostics need be computed."""
 
     call: Callable[[Round], None]
 
@@ -78,8 +78,6 @@ class FitTask:
     @property
     def watched_labels(self) -> QueryLabels | None:
         """The training labels, if the training metric of every round is to be computed."""
-        if isinstance(self.on_round, Heartbeat):
-            return None
         return self.train.labels if self.on_round is not None or len(self.train) <= WATCHED_DOCUMENTS else None
 
     @property
@@ -111,14 +109,16 @@ class FitTask:
         self, metric: Metric, labels: QueryLabels | None, *, patience: int | None = None, **options: Any
     ) -> Monitor:
         """Return the monitor of this fit; `labels` are those of the training scores that it will observe."""
+        is_read = not isinstance(self.on_round, Heartbeat)
         return Monitor(
             metric,
-            labels,
+            labels if is_read else None,
             self.validation_data,
             patience=patience,
             on_round=self.on_round,
             n_threads=self.n_threads,
             stop_after=self.stop_after,
+            diagnosed=is_read,
             **options,
         )
 

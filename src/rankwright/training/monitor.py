@@ -160,6 +160,8 @@ class Monitor:
     validation_start
         The scores of the validation documents before the first round. Rounds must then beat their value; if none
         does, the best round is 0.
+    diagnosed
+        Whether a rule should compute the diagnostics of its rounds.
     """
 
     def __init__(
@@ -175,7 +177,9 @@ class Monitor:
         validation_start: Doubles | None = None,
         converging: bool = False,
         stop_after: int | None = None,
+        diagnosed: bool = True,
     ) -> None:
+        self.diagnosed = diagnosed
         self._converging, self._stop_after = converging, stop_after
         self._rounds: list[Round] = []
         self._values: list[Doubles] = []  # of the validation queries, by round
