@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 from hypothesis import strategies as st
 
-from rankwright.text.index.array_files import ArrayFile, ArrayWriter
+from rankwright.base.array_files import ArrayFile, ArrayWriter
 from rankwright.text.index.manifest import read_manifest, write_manifest
 
 # Few words, so that documents share them and scores tie; one is a stop word, one has two forms.

@@ -23,9 +23,6 @@ std::uint32_t key_of(float value) {
 
 float value_of(std::uint32_t key) { return std::bit_cast<float>(key ^ (key >> 31 ? 0x80000000u : 0xffffffffu)); }
 
-// Codes are counted on a sample of about this many rows, evenly spread.
-constexpr std::size_t kCountedRows = 50'000;
-
 constexpr int kDigitBits = 11;
 constexpr std::size_t kDigits = std::size_t{1} << kDigitBits;
 
@@ -76,24 +73,30 @@ std::unique_ptr<std::uint8_t[]> new_bytes(std::size_t size) {
     return bytes;
 }
 
-void encode_columns(std::span<const float> values, std::span<const std::int64_t> rows, int n_threads,
-                    BinnedMatrix& binned) {
-    const std::size_t n_features = binned.n_features;
-    binned.by_column = new_bytes(rows.size() * n_features);
-    // Edges padded with infinity, so that every search takes the same eight steps.
-    std::vector<float> padded(n_features * kEdgeStride, INFINITY);
-    for (std::size_t feature = 0; feature < n_features; ++feature)
-        std::copy(binned.edges[feature].begin(), binned.edges[feature].end(),
-                  padded.begin() + static_cast<std::ptrdiff_t>(feature * kEdgeStride));
+// Edges padded with infinity, so that every search takes the same eight steps.
+std::vector<float> padded_edges(const std::vector<std::vector<float>>& edges) {
+    std::vector<float> padded(edges.size() * kEdgeStride, INFINITY);
+    for (std::size_t feature = 0; feature < edges.size(); ++feature)
+        std::ranges::copy(edges[feature], padded.begin() + static_cast<std::ptrdiff_t>(feature * kEdgeStride));
+    return padded;
+}
+
+// Calls store(feature, first, codes) with the codes of a feature for the rows that start with `first`; row_of(i)
+// says which row of the values has the i-th codes.
+template <class RowOf, class Store>
+void encode_blocks(std::span<const float> values, const std::vector<std::vector<float>>& edges, std::size_t n_rows,
+                   int n_threads, const RowOf& row_of, const Store& store) {
+    const std::size_t n_features = edges.size();
+    const std::vector<float> padded = padded_edges(edges);
     const SimdPath path = widest_path();
-    parallel_ranges(binned.n_rows, kEncodeRows, n_threads, [&](std::size_t first, std::size_t last) {
+    parallel_ranges(n_rows, kEncodeRows, n_threads, [&](std::size_t first, std::size_t last) {
         std::array<float, kEncodeRows> column;
         std::array<std::uint8_t, kEncodeRows> codes;
         for (std::size_t feature = 0; feature < n_features; ++feature) {
             for (std::size_t i = 0; i < last - first; ++i)
-                column[i] = values[static_cast<std::size_t>(rows[first + i]) * n_features + feature];
+                column[i] = values[row_of(first + i) * n_features + feature];
             encode_column(column.data(), padded.data() + feature * kEdgeStride, codes.data(), path);
-            std::copy_n(codes.begin(), last - first, binned.by_column.get() + feature * binned.n_rows + first);
+            store(feature, first, std::span<const std::uint8_t>(codes).first(last - first));
         }
     });
 }
@@ -114,69 +117,73 @@ Category read_category(std::span<const float> values, std::size_t n_features, st
 }
 
 void read_categories(std::span<const float> values, std::span<const std::int64_t> rows,
-                     std::span<const std::uint32_t> n_levels, int n_threads, BinnedMatrix& binned) {
+                     std::span<const std::uint32_t> n_levels, int n_threads, Binning& binned) {
     if (std::ranges::all_of(n_levels, [](std::uint32_t n) { return n == 0; })) return;
-    binned.categories.resize(binned.n_features);
-    parallel_for(binned.n_features, n_threads, [&](std::size_t feature) {
+    const std::size_t n_features = binned.edges.size();
+    binned.categories.resize(n_features);
+    parallel_for(n_features, n_threads, [&](std::size_t feature) {
         if (n_levels[feature] == 0) return;
-        binned.categories[feature] = read_category(values, binned.n_features, rows, feature, n_levels[feature]);
+        binned.categories[feature] = read_category(values, n_features, rows, feature, n_levels[feature]);
     });
 }
 
 // The plain layout: one byte per feature, one level per code.
-void lay_out_plain(BinnedMatrix& binned) {
-    binned.n_bytes = binned.n_features;
-    binned.levels.resize(binned.n_features);
-    for (std::size_t feature = 0; feature < binned.n_features; ++feature) {
-        FeatureLevels& levels = binned.levels[feature];
+void lay_out_plain(Binning& binning) {
+    binning.n_bytes = binning.edges.size();
+    binning.levels.resize(binning.n_bytes);
+    for (std::size_t feature = 0; feature < binning.n_bytes; ++feature) {
+        FeatureLevels& levels = binning.levels[feature];
         levels.byte = static_cast<std::uint32_t>(feature);
         levels.n_levels = 256;
         std::iota(levels.level.begin(), levels.level.end(), std::uint8_t{0});
     }
 }
 
-FeatureLevels find_levels(const BinnedMatrix& binned, std::size_t feature) {
-    const std::span codes(binned.column(feature), binned.n_rows);
-    std::array<std::size_t, 256> counts{};
-    const std::size_t step = std::max<std::size_t>(1, codes.size() / kCountedRows);
-    for (std::size_t row = 0; row < codes.size(); row += step) ++counts[codes[row]];
-    const bool any_missing = std::find(codes.begin(), codes.end(), kMissing) != codes.end();
-    return group_codes(std::span(counts).first(static_cast<std::size_t>(binned.n_bins(feature))), any_missing);
+FeatureLevels find_levels(const Binning& binning, std::size_t feature, const CodeFrequencies& counts) {
+    const auto n_bins = static_cast<std::size_t>(binning.n_bins(feature));
+    FeatureLevels levels = group_codes(std::span(counts).first(n_bins), counts[kMissing] > 0);
+    // The levels of a category change from tree to tree, but not their number.
+    if (binning.is_category(feature) && !levels.exact) levels.n_levels = kCoarseLevels;
+    levels.level[kMissing] = static_cast<std::uint8_t>(levels.n_levels - 1);
+    return levels;
 }
 
 // The coarse layout: few levels per feature, and each feature in the first byte with enough room.
-void lay_out_coarse(BinnedMatrix& binned, int n_threads) {
-    binned.levels.resize(binned.n_features);
-    parallel_ranges(binned.n_features, 1, n_threads, [&](std::size_t feature, std::size_t) {
-        binned.levels[feature] = find_levels(binned, feature);
-        // The levels of a category change from tree to tree, but not their number.
-        FeatureLevels& levels = binned.levels[feature];
-        if (binned.is_category(feature) && !levels.exact) levels.n_levels = kCoarseLevels;
-        levels.level[kMissing] = static_cast<std::uint8_t>(levels.n_levels - 1);
-    });
+void lay_out_coarse(std::span<const CodeFrequencies> frequencies, Binning& binning) {
     std::vector<std::uint32_t> taken;  // product of the numbers of levels of each byte's features
-    for (FeatureLevels& levels : binned.levels) {
+    for (std::size_t feature = 0; feature < binning.edges.size(); ++feature) {
+        FeatureLevels levels = find_levels(binning, feature, frequencies[feature]);
         const auto byte =
             std::ranges::find_if(taken, [&](std::uint32_t product) { return product * levels.n_levels <= 256; });
         levels.byte = static_cast<std::uint32_t>(byte - taken.begin());
         if (byte == taken.end()) taken.push_back(1);
         levels.stride = taken[levels.byte];
         taken[levels.byte] *= levels.n_levels;
+        binning.levels.push_back(levels);
     }
-    binned.n_bytes = taken.size();
+    binning.n_bytes = taken.size();
 }
 
-void write_rows(int n_threads, BinnedMatrix& binned) {
-    const std::size_t n_bytes = binned.n_bytes;
-    binned.by_row = new_bytes(binned.n_rows * n_bytes + kRowPadding);
-    parallel_ranges(binned.n_rows, kEncodeRows, n_threads, [&](std::size_t first, std::size_t last) {
-        std::fill_n(binned.by_row.get() + first * n_bytes, (last - first) * n_bytes, std::uint8_t{0});
-        for (std::size_t feature = 0; feature < binned.n_features; ++feature) {
-            const FeatureLevels& levels = binned.levels[feature];
+// The codes of the sample, and the missing values of all documents.
+CodeFrequencies count_codes(std::span<const std::uint8_t> codes, std::span<const std::int64_t> sample) {
+    CodeFrequencies counts{};
+    for (const std::int64_t row : sample) ++counts[codes[static_cast<std::size_t>(row)]];
+    counts[kMissing] = static_cast<std::size_t>(std::ranges::count(codes, kMissing));
+    return counts;
+}
+
+// The bytes of rows from codes by column.
+void write_rows(const Binning& binning, const std::uint8_t* columns, std::size_t n_rows, int n_threads,
+                std::uint8_t* rows) {
+    const std::size_t n_bytes = binning.n_bytes;
+    parallel_ranges(n_rows, kEncodeRows, n_threads, [&](std::size_t first, std::size_t last) {
+        std::fill_n(rows + first * n_bytes, (last - first) * n_bytes, std::uint8_t{0});
+        for (std::size_t feature = 0; feature < binning.edges.size(); ++feature) {
+            const FeatureLevels& levels = binning.levels[feature];
             auto parts = levels.level;
             for (std::uint8_t& part : parts) part = static_cast<std::uint8_t>(part * levels.stride);
-            const std::uint8_t* codes = binned.column(feature);
-            std::uint8_t* bytes = binned.by_row.get() + levels.byte;
+            const std::uint8_t* codes = columns + feature * n_rows;
+            std::uint8_t* bytes = rows + levels.byte;
             for (std::size_t row = first; row < last; ++row)
                 bytes[row * n_bytes] = static_cast<std::uint8_t>(bytes[row * n_bytes] + parts[codes[row]]);
         }
@@ -247,21 +254,65 @@ std::vector<std::vector<float>> find_all_edges(std::span<const float> values, st
     return edges;
 }
 
-BinnedMatrix encode(std::span<const float> values, std::size_t n_features, std::span<const std::int64_t> rows,
-                    std::vector<std::vector<float>> edges, std::span<const std::uint32_t> n_levels, bool coarse,
-                    int n_threads) {
+void lay_out(std::span<const CodeFrequencies> frequencies, bool coarse, Binning& binning) {
+    binning.coarse = coarse;
+    coarse ? lay_out_coarse(frequencies, binning) : lay_out_plain(binning);
+}
+
+std::uint64_t next_matrix_id() {
     static std::atomic<std::uint64_t> n_matrices{0};
+    return ++n_matrices;
+}
+
+BinnedMatrix encode(std::span<const float> values, std::size_t n_features, std::span<const std::int64_t> rows,
+                    std::span<const std::int64_t> sample, std::vector<std::vector<float>> edges,
+                    std::span<const std::uint32_t> n_levels, bool coarse, int n_threads) {
+    const std::size_t n_rows = rows.size();
+    auto columns = new_bytes(n_rows * n_features);
+    encode_blocks(
+        values, edges, n_rows, n_threads, [&](std::size_t i) { return static_cast<std::size_t>(rows[i]); },
+        [&](std::size_t feature, std::size_t first, std::span<const std::uint8_t> codes) {
+            std::ranges::copy(codes, columns.get() + feature * n_rows + first);
+        });
+    std::vector<CodeFrequencies> frequencies(coarse ? n_features : 0);
+    parallel_ranges(frequencies.size(), 1, n_threads, [&](std::size_t feature, std::size_t) {
+        frequencies[feature] = count_codes({columns.get() + feature * n_rows, n_rows}, sample);
+    });
     BinnedMatrix binned;
-    binned.id = ++n_matrices;
-    binned.n_features = n_features;
-    binned.n_rows = rows.size();
-    binned.coarse = coarse;
     binned.edges = std::move(edges);
-    encode_columns(values, rows, n_threads, binned);
     read_categories(values, rows, n_levels, n_threads, binned);
-    coarse ? lay_out_coarse(binned, n_threads) : lay_out_plain(binned);
-    write_rows(n_threads, binned);
+    lay_out(frequencies, coarse, binned);
+    auto bytes = new_bytes(n_rows * binned.n_bytes + kRowPadding);
+    write_rows(binned, columns.get(), n_rows, n_threads, bytes.get());
+    binned.n_rows = binned.column_stride = n_rows;
+    binned.n_features = n_features;
+    binned.id = next_matrix_id();
+    binned.by_column = std::move(columns);
+    binned.by_row = std::move(bytes);
     return binned;
+}
+
+void encode_rows(std::span<const float> values, const Binning& binning, int n_threads,
+                 std::span<std::uint8_t> codes) {
+    const std::size_t n_features = binning.edges.size();
+    if (n_features == 0) return;
+    encode_blocks(
+        values, binning.edges, codes.size() / n_features, n_threads, [](std::size_t i) { return i; },
+        [&](std::size_t feature, std::size_t first, std::span<const std::uint8_t> column) {
+            for (std::size_t i = 0; i < column.size(); ++i) codes[(first + i) * n_features + feature] = column[i];
+        });
+}
+
+void arrange_codes(std::span<const std::uint8_t> codes, std::span<const std::int64_t> order,
+                   const Binning& binning, int n_threads, std::span<std::uint8_t> columns,
+                   std::span<std::uint8_t> rows) {
+    const std::size_t n_features = binning.edges.size(), n_rows = order.size();
+    parallel_ranges(n_rows, kEncodeRows, n_threads, [&](std::size_t first, std::size_t last) {
+        for (std::size_t feature = 0; feature < n_features; ++feature)
+            for (std::size_t i = first; i < last; ++i)
+                columns[feature * n_rows + i] = codes[static_cast<std::size_t>(order[i]) * n_features + feature];
+    });
+    write_rows(binning, columns.data(), n_rows, n_threads, rows.data());
 }
 
 }  // namespace rankwright

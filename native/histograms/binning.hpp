@@ -47,26 +47,34 @@ struct Category {
 constexpr std::uint32_t kNoLevel = 0xffffffff;
 constexpr std::uint32_t kMostLevelsOfCategory = 1 << 24;  // a 32-bit float tells so many apart
 
-// A matrix of codes by column, for partitioning documents, and of bytes by row, for histograms.
+// How the values of features become codes, and the codes of a document the bytes of a row.
 //
 // In the plain layout a row has one byte per feature: its code, which is also its level. In the coarse layout
 // features have at most kCoarseLevels levels, and several features share a byte as long as the product of their
 // numbers of levels is at most 256: one addition to a histogram then serves all of them.
-struct BinnedMatrix {
-    std::size_t n_rows = 0, n_features = 0, n_bytes = 0;
-    std::uint64_t id = 0;  // different for every call of encode
+struct Binning {
     bool coarse = false;
+    std::size_t n_bytes = 0;                // of a row
     std::vector<std::vector<float>> edges;  // one list per feature
     std::vector<FeatureLevels> levels;      // one per feature
     std::vector<Category> categories;       // one per feature, or none if no feature is a category
-    std::unique_ptr<std::uint8_t[]> by_row, by_column;
 
-    const std::uint8_t* row(std::size_t row) const { return by_row.get() + row * n_bytes; }
-    const std::uint8_t* column(std::size_t feature) const { return by_column.get() + feature * n_rows; }
     bool is_category(std::size_t feature) const { return !categories.empty() && categories[feature].exists(); }
     int n_bins(std::size_t feature) const {
         return is_category(feature) ? categories[feature].n_codes : static_cast<int>(edges[feature].size()) + 1;
     }
+};
+
+// A matrix of codes by column, for partitioning documents, and of bytes by row, for histograms. It owns them, or
+// they are in a file that somebody else keeps mapped.
+struct BinnedMatrix : Binning {
+    std::size_t n_rows = 0, n_features = 0;
+    std::size_t column_stride = 0;  // from one column to the next, at least n_rows
+    std::uint64_t id = 0;           // different for every matrix
+    std::shared_ptr<const std::uint8_t[]> by_row, by_column;
+
+    const std::uint8_t* row(std::size_t row) const { return by_row.get() + row * n_bytes; }
+    const std::uint8_t* column(std::size_t feature) const { return by_column.get() + feature * column_stride; }
 };
 
 constexpr int kCoarseLevels = 16;
@@ -75,12 +83,31 @@ constexpr int kCoarseLevels = 16;
 std::vector<std::vector<float>> find_all_edges(std::span<const float> values, std::size_t n_features,
                                                std::span<const std::int64_t> sample, int max_bins, int n_threads);
 
-// The codes of `rows`, in that order. The coarse levels of a feature have about the same number of rows. A feature
-// with n_levels > 0 is a category: its values are integers from 0 to n_levels - 1, or missing. `n_levels` may be
-// empty.
+// How many documents have each code of a feature.
+using CodeFrequencies = std::array<std::size_t, 256>;
+
+// The layout of rows. The coarse levels of a feature have about the same number of documents of those counted in
+// `frequencies`, one entry per feature; missing values have a level of their own if any is counted.
+void lay_out(std::span<const CodeFrequencies> frequencies, bool coarse, Binning& binning);
+
+// The codes of `rows`, in that order; `sample` are those of them, by position, that decide the coarse levels. A
+// feature with n_levels > 0 is a category: its values are integers from 0 to n_levels - 1, or missing. `n_levels`
+// may be empty.
 BinnedMatrix encode(std::span<const float> values, std::size_t n_features, std::span<const std::int64_t> rows,
-                    std::vector<std::vector<float>> edges, std::span<const std::uint32_t> n_levels, bool coarse,
-                    int n_threads);
+                    std::span<const std::int64_t> sample, std::vector<std::vector<float>> edges,
+                    std::span<const std::uint32_t> n_levels, bool coarse, int n_threads);
+
+// Overwrites codes, row-major, with the codes of the values, row-major too.
+void encode_rows(std::span<const float> values, const Binning& binning, int n_threads,
+                 std::span<std::uint8_t> codes);
+
+// Lays out row-major codes, in this order, as a matrix has them: `columns` are n_features x n_rows, `rows` n_rows
+// x n_bytes.
+void arrange_codes(std::span<const std::uint8_t> codes, std::span<const std::int64_t> order,
+                   const Binning& binning, int n_threads, std::span<std::uint8_t> columns,
+                   std::span<std::uint8_t> rows);
+
+std::uint64_t next_matrix_id();
 
 // Divides entries with these numbers of rows into at most `most` groups of adjacent ones; returns the group of
 // each. If there are few enough, each entry has its own group; otherwise groups have about the same number of

@@ -27,7 +27,7 @@ void fill_wide_histogram(const BinnedMatrix& binned, std::span<const std::uint32
     // Coarse matrices have codes by column only.
     const std::uint8_t* codes = binned.coarse ? binned.by_column.get() : binned.by_row.get();
     const std::size_t row_stride = binned.coarse ? 1 : binned.n_bytes;
-    const std::size_t feature_stride = binned.coarse ? binned.n_rows : 1;
+    const std::size_t feature_stride = binned.coarse ? binned.column_stride : 1;
     const std::size_t additions = rows.size() * features.size() * numbers.width;
     const std::size_t useful = std::max<std::size_t>(1, additions / kAdditionsPerThread);
     const std::size_t parts = std::min(static_cast<std::size_t>(std::max(1, n_threads)), useful);

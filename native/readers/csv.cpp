@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <utility>
 
 #include "readers/decimal.hpp"
 
@@ -142,14 +143,26 @@ void CsvParser::keep_record(std::size_t n_bytes) {
 void CsvParser::keep_names() {
     for (std::string_view name : fields_) {
         if (!is_text(name)) throw Fault{CsvFault::not_utf8, std::string(start_of(name))};
-        CsvColumn& column = columns_.emplace_back();
-        column.name = name;
-        if (roles_.label == column.name) column.kind = CsvColumn::Kind::label;
-        column.is_double = column.kind == CsvColumn::Kind::label;
-        if (std::find(roles_.ids.begin(), roles_.ids.end(), name) != roles_.ids.end())
-            column.kind = CsvColumn::Kind::id;
+        columns_.push_back(new_column(name));
     }
     has_names_ = true;
+}
+
+CsvColumn CsvParser::new_column(std::string_view name) const {
+    CsvColumn column;
+    column.name = name;
+    if (roles_.label == column.name) column.kind = CsvColumn::Kind::label;
+    column.is_double = column.kind == CsvColumn::Kind::label;
+    if (std::find(roles_.ids.begin(), roles_.ids.end(), name) != roles_.ids.end())
+        column.kind = CsvColumn::Kind::id;
+    return column;
+}
+
+std::vector<CsvColumn> CsvParser::take_columns() {
+    std::vector<CsvColumn> empty;
+    for (const CsvColumn& column : columns_) empty.push_back(new_column(column.name));
+    n_rows_ = 0;
+    return std::exchange(columns_, std::move(empty));
 }
 
 void CsvParser::keep_field(std::string_view field, CsvColumn& column) {

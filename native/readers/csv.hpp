@@ -71,7 +71,8 @@ class CsvParser {
 
     std::size_t n_rows() const { return n_rows_; }
     std::size_t n_columns() const { return columns_.size(); }
-    std::vector<CsvColumn> take_columns() { return std::move(columns_); }
+    // The columns with the records since the last call; n_rows counts from 0 again.
+    std::vector<CsvColumn> take_columns();
 
   private:
     struct Fault {
@@ -85,6 +86,7 @@ class CsvParser {
     const char* after_field(const char* at) const;
     void keep_record(std::size_t n_bytes);
     void keep_names();
+    CsvColumn new_column(std::string_view name) const;
     void keep_field(std::string_view field, CsvColumn& column);
     void keep_number(std::string_view field, CsvColumn& column);
 

@@ -148,6 +148,11 @@ void LetorParser::move_features(float absent, std::size_t width, std::span<float
     return_freed_memory();
 }
 
+void LetorParser::clear_rows() {
+    parts_.clear();
+    n_rows_ = 0;
+}
+
 std::string format_letor_features(std::span<const float> row) {
     std::string text;
     char field[64];  // " 4294967295:-1.2345678901234567e-308" and some

@@ -43,12 +43,13 @@ class LetorParser {
     void copy_labels(std::span<double> labels) const;
     // Writes the number of each row's query to `queries` (n_rows places); returns the ids of the queries by
     // number. Queries are numbered as they first appear. Only for rows with query ids. The views live until the
-    // parser is fed or cleared.
+    // parser is fed or its rows are cleared.
     TextNumbering number_queries(std::span<std::int64_t> queries) const;
     // Fills `features`, n_rows x width in C order (width >= n_features), with `absent` where the text has no
     // value. The parsed values are freed as they are copied, so this works once.
     void move_features(float absent, std::size_t width, std::span<float> features);
-    void clear() { *this = LetorParser(rules_, n_threads_); }
+    // Forgets the rows so far; the lines that are fed next follow those before.
+    void clear_rows();
 
   private:
     std::optional<LetorError> read_pieces(std::vector<std::string_view>& pieces);

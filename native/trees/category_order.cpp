@@ -102,13 +102,14 @@ FeatureLevels regroup(const FeatureLevels& before, const Category& category, con
 }
 
 // Replaces the codes of a category in its column, and their levels in the bytes of the rows.
-void write_codes(const Category& category, std::size_t feature, int n_threads, BinnedMatrix& binned) {
+void write_codes(const Category& category, std::size_t feature, int n_threads, OrderedCategories& ordered) {
+    BinnedMatrix& binned = ordered.binned;
     const Category& coded = binned.categories[feature];
     const FeatureLevels before = binned.levels[feature];
     if (binned.coarse) binned.levels[feature] = regroup(before, category, coded);
     const FeatureLevels& levels = binned.levels[feature];
-    std::uint8_t* column = binned.by_column.get() + feature * binned.n_rows;
-    std::uint8_t* bytes = binned.by_row.get() + levels.byte;
+    std::uint8_t* column = ordered.by_column.get() + feature * binned.column_stride;
+    std::uint8_t* bytes = ordered.by_row.get() + levels.byte;
     parallel_ranges(binned.n_rows, kRowsPerRange, n_threads, [&](std::size_t first, std::size_t last) {
         for (std::size_t row = first; row < last; ++row) {
             const std::uint32_t level = category.level_of_row[row];
@@ -122,26 +123,19 @@ void write_codes(const Category& category, std::size_t feature, int n_threads, B
 }
 
 // The levels of rows stay in the original.
-void copy_matrix(const BinnedMatrix& binned, BinnedMatrix& copy) {
-    copy.n_rows = binned.n_rows;
-    copy.n_features = binned.n_features;
-    copy.n_bytes = binned.n_bytes;
-    copy.id = binned.id;
-    copy.coarse = binned.coarse;
-    copy.edges = binned.edges;
-    copy.levels = binned.levels;
-    copy.categories.assign(binned.n_features, {});
-    for (std::size_t feature = 0; feature < binned.n_features; ++feature) {
-        const Category& category = binned.categories[feature];
-        copy.categories[feature] = {{}, category.n_rows, {}, category.n_codes};
-    }
+void copy_matrix(const BinnedMatrix& binned, OrderedCategories& ordered) {
+    BinnedMatrix& copy = ordered.binned;
+    copy = binned;
+    for (Category& category : copy.categories) category = {{}, std::move(category.n_rows), {}, category.n_codes};
     const auto copied = [](const std::uint8_t* bytes, std::size_t size) {
         auto result = std::make_unique_for_overwrite<std::uint8_t[]>(size);
         std::copy_n(bytes, size, result.get());
         return result;
     };
-    copy.by_row = copied(binned.by_row.get(), binned.n_rows * binned.n_bytes);
-    copy.by_column = copied(binned.by_column.get(), binned.n_rows * binned.n_features);
+    ordered.by_row = copied(binned.by_row.get(), binned.n_rows * binned.n_bytes + kRowPadding);
+    ordered.by_column = copied(binned.by_column.get(), binned.column_stride * binned.n_features);
+    copy.by_row = ordered.by_row;
+    copy.by_column = ordered.by_column;
 }
 
 }  // namespace
@@ -150,13 +144,13 @@ const BinnedMatrix& order_categories(const BinnedMatrix& binned, std::span<const
                                      const Quantised& quantised, std::span<const std::uint32_t> rows,
                                      int n_threads, OrderedCategories& ordered) {
     if (binned.categories.empty()) return binned;
-    if (ordered.binned.id != binned.id) copy_matrix(binned, ordered.binned);
+    if (ordered.binned.id != binned.id) copy_matrix(binned, ordered);
     for (const std::uint32_t feature : features) {
         if (!binned.is_category(feature)) continue;
         const Category& category = binned.categories[feature];
         Category& coded = ordered.binned.categories[feature];
         code_levels(estimate_effects(sum_levels(category, quantised, rows), coded.optimism), category, coded);
-        write_codes(category, feature, n_threads, ordered.binned);
+        write_codes(category, feature, n_threads, ordered);
     }
     return ordered.binned;
 }

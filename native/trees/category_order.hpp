@@ -27,6 +27,7 @@ namespace rankwright {
 // A copy of a matrix whose categories are coded for one tree.
 struct OrderedCategories {
     BinnedMatrix binned;
+    std::shared_ptr<std::uint8_t[]> by_row, by_column;  // those of the matrix, to be written
 };
 
 // Returns the matrix itself if it has no categories; otherwise `ordered`, with new codes of those categories that

@@ -350,7 +350,7 @@ def test_a_measure_of_other_documents_is_refused():
 def test_rounds_in_native_code_need_documents():
     nothing, rows, directions = np.zeros((0, 1), np.float32), np.zeros(0, np.uint32), np.zeros(0, np.int8)
     binned, rule = (
-        _native.encode(nothing, np.arange(0), [[0.5]], False, 1),
+        _native.encode(nothing, np.arange(0), np.arange(0), [[0.5]], False, 1),
         _native.squared_error_rule(np.zeros(0), None),
     )
     limits = (*TreeLimits(2, 1, 0.0, 0.0), 0.1)

@@ -293,21 +293,28 @@ def test_any_number_of_threads_gives_the_same_bytes(n_rows):
 def test_rows_may_be_listed_in_any_order_and_repeatedly(X, data):
     rows = np.array(data.draw(st.lists(st.integers(0, len(X) - 1), max_size=40)), dtype=np.int64)
     whole = BinnedFeatures.of(X, np.arange(len(X))).matrix
-    part = _native.encode(X, rows, whole.edges, False, 1)
+    part = _native.encode(X, rows, rows[:0], whole.edges, False, 1)
     np.testing.assert_array_equal(part.codes(), whole.codes()[rows])
     assert BinnedFeatures.of(X, rows).matrix.edges == BinnedFeatures.of(X[rows], np.arange(len(rows))).matrix.edges
 
 
-def test_edges_of_many_rows_come_from_a_sample_that_the_seed_decides():
+def test_edges_of_many_rows_come_from_a_sample():
     X = np.random.default_rng(1).normal(size=(2000, 2)).astype(np.float32)
     rows = np.arange(2000)
-    one, same, other, whole = (
-        BinnedFeatures.of(X, rows, max_bins=9, sample_rows=sample_rows, seed=seed).matrix
-        for sample_rows, seed in ((500, 1), (500, 1), (500, 2), (2000, 1))
-    )
-    assert one.edges == same.edges != other.edges != whole.edges
-    shares = np.bincount(one.codes()[:, 0], minlength=9) / 2000
+    sampled = BinnedFeatures.of(X, rows, max_bins=9, sample=np.arange(0, 2000, 4)).matrix
+    assert sampled.edges == BinnedFeatures.of(X[::4], np.arange(500), max_bins=9).matrix.edges
+    shares = np.bincount(sampled.codes()[:, 0], minlength=9) / 2000
     np.testing.assert_allclose(shares, 1 / 9, atol=0.05)
+
+
+def test_the_sample_depends_neither_on_the_order_of_documents_nor_on_the_names_of_queries(monkeypatch):
+    monkeypatch.setattr("rankwright.training.training_set.SAMPLE_ROWS", 300)
+    random = np.random.default_rng(1)
+    X, y, qid = random.normal(size=(2000, 2)).astype(np.float32), random.integers(3, size=2000), np.arange(2000) // 20
+    order = random.permutation(2000)
+    shuffled = RankingData(X[order], y[order], 1000 - qid[order])
+    one, other = (TrainingSet(data).binned(9).matrix for data in (RankingData(X, y, qid), shuffled))
+    assert one.edges == other.edges != BinnedFeatures.of(X, np.arange(2000), max_bins=9).matrix.edges
 
 
 # Mistakes
@@ -337,9 +344,9 @@ def test_binding_refuses_rows_that_are_not_there(rows):
     with pytest.raises(ValueError, match="a row is out of range"):
         _native.find_all_edges(X, rows, 255, 1)
     with pytest.raises(ValueError, match="a row is out of range"):
-        _native.encode(X, rows, [[]], False, 1)
+        _native.encode(X, rows, rows[:0], [[]], False, 1)
     with pytest.raises(ValueError, match="a row is out of range"):
-        _native.encode(X[:0], np.zeros(1, dtype=np.int64), [[]], False, 1)
+        _native.encode(X[:0], np.zeros(1, dtype=np.int64), np.arange(0), [[]], False, 1)
 
 
 @pytest.mark.parametrize(
@@ -358,7 +365,7 @@ def test_binding_refuses_rows_that_are_not_there(rows):
 )
 def test_binding_refuses_bad_edges(edges, sentence):
     with pytest.raises(ValueError, match=sentence):
-        _native.encode(np.zeros((2, 1), dtype=np.float32), np.arange(2), edges, False, 1)
+        _native.encode(np.zeros((2, 1), dtype=np.float32), np.arange(2), np.arange(2), edges, False, 1)
     if len(edges) == 1:
         with pytest.raises(ValueError, match=sentence):
             _native.encode_column(np.zeros(2, dtype=np.float32), edges[0], 0)

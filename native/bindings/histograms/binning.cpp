@@ -47,15 +47,76 @@ void check_levels(const Matrix<float>& values, std::span<const std::uint32_t> n_
     }
 }
 
-BinnedMatrix encoded(Matrix<float> values, Array<std::int64_t> rows, std::vector<std::vector<float>> edges,
-                     bool coarse, int n_threads, std::vector<std::uint32_t> n_levels) {
+void require_row_count(std::size_t n_rows) {
+    require(n_rows < (std::size_t{1} << 31), "there must be fewer than 2^31 rows");
+}
+
+BinnedMatrix encoded(Matrix<float> values, Array<std::int64_t> rows, Array<std::int64_t> sample,
+                     std::vector<std::vector<float>> edges, bool coarse, int n_threads,
+                     std::vector<std::uint32_t> n_levels) {
     check_edges(edges, values.shape(1));
     check_levels(values, n_levels, edges);
     checked_rows(rows, values.shape(0));
-    require(rows.size() < (std::size_t{1} << 31), "there must be fewer than 2^31 rows");
+    checked_rows(sample, rows.size());
+    require_row_count(rows.size());
     nb::gil_scoped_release release;
-    return encode({values.data(), values.size()}, values.shape(1), view(rows), std::move(edges), n_levels, coarse,
-                  n_threads);
+    return encode({values.data(), values.size()}, values.shape(1), view(rows), view(sample), std::move(edges),
+                  n_levels, coarse, n_threads);
+}
+
+Binning planned(std::vector<std::vector<float>> edges, Matrix<std::uint32_t> frequencies, bool coarse) {
+    check_edges(edges, edges.size());
+    require(frequencies.shape(0) == edges.size() && frequencies.shape(1) == kMostBins + 1,
+            "there must be 256 frequencies per feature");
+    std::vector<CodeFrequencies> counts(edges.size());
+    for (std::size_t feature = 0; feature < counts.size(); ++feature)
+        std::copy_n(frequencies.data() + feature * counts[feature].size(), counts[feature].size(),
+                    counts[feature].begin());
+    Binning binning;
+    binning.edges = std::move(edges);
+    lay_out(counts, coarse, binning);
+    return binning;
+}
+
+auto encoded_rows(const Binning& binning, Matrix<float> values, int n_threads) {
+    require(values.shape(1) == binning.edges.size(), "values must have one column per feature");
+    Output<std::uint8_t, 2> codes({values.shape(0), values.shape(1)});
+    {
+        nb::gil_scoped_release release;
+        encode_rows({values.data(), values.size()}, binning, n_threads, codes.span());
+    }
+    return codes.numpy();
+}
+
+auto arranged(const Binning& binning, Matrix<std::uint8_t> codes, Array<std::int64_t> order, int n_threads) {
+    require(codes.shape(1) == binning.edges.size(), "codes must have one column per feature");
+    checked_rows(order, codes.shape(0));
+    Output<std::uint8_t, 2> columns({codes.shape(1), order.size()}), rows({order.size(), binning.n_bytes});
+    {
+        nb::gil_scoped_release release;
+        arrange_codes({codes.data(), codes.size()}, view(order), binning, n_threads, columns.span(), rows.span());
+    }
+    return nb::make_tuple(columns.numpy(), rows.numpy());
+}
+
+// Codes that somebody else owns, such as a mapped file; the binding keeps both arrays alive. The bytes of rows are
+// followed by padding.
+BinnedMatrix matrix_of(const Binning& binning, Matrix<std::uint8_t> columns, Array<std::uint8_t> rows,
+                       std::size_t n_rows) {
+    require_row_count(n_rows);
+    require(columns.shape(0) == binning.edges.size(), "there must be one column of codes per feature");
+    require(columns.shape(1) >= n_rows, "columns must have one code per row");
+    require(rows.size() >= n_rows * binning.n_bytes + kRowPadding, "rows must have all bytes and padding");
+    const auto kept = [](const std::uint8_t* codes) {
+        return std::shared_ptr<const std::uint8_t[]>(codes, [](const std::uint8_t*) {});
+    };
+    return {binning,
+            n_rows,
+            columns.shape(0),
+            columns.shape(1),
+            next_matrix_id(),
+            kept(rows.data()),
+            kept(columns.data())};
 }
 
 // For tests: one feature's codes, by the SIMD path asked for.
@@ -101,17 +162,28 @@ auto column_of(const BinnedMatrix& binned, std::size_t feature) {
 void bind_binning(nb::module_& m) {
     m.def("find_all_edges", &all_edges, nb::arg("values"), nb::arg("sample"), nb::arg("max_bins"),
           nb::arg("n_threads"));
-    nb::class_<BinnedMatrix>(m, "BinnedMatrix")
+    m.attr("ROW_PADDING") = kRowPadding;
+    nb::class_<Binning>(m, "Binning")
+        .def(
+            "__init__",
+            [](Binning* binning, std::vector<std::vector<float>> edges, Matrix<std::uint32_t> frequencies,
+               bool coarse) { new (binning) Binning(planned(std::move(edges), frequencies, coarse)); },
+            nb::arg("edges"), nb::arg("frequencies"), nb::arg("coarse"))
+        .def_ro("edges", &Binning::edges)
+        .def_ro("n_bytes", &Binning::n_bytes)
+        .def_ro("coarse", &Binning::coarse)
+        .def("encode", &encoded_rows, nb::arg("values"), nb::arg("n_threads"))
+        .def("arrange", &arranged, nb::arg("codes"), nb::arg("order"), nb::arg("n_threads"))
+        .def("matrix", &matrix_of, nb::arg("columns"), nb::arg("rows"), nb::arg("n_rows"), nb::keep_alive<0, 2>(),
+             nb::keep_alive<0, 3>());
+    nb::class_<BinnedMatrix, Binning>(m, "BinnedMatrix")
         .def_ro("n_rows", &BinnedMatrix::n_rows)
         .def_ro("n_features", &BinnedMatrix::n_features)
-        .def_ro("edges", &BinnedMatrix::edges)
-        .def_ro("n_bytes", &BinnedMatrix::n_bytes)
-        .def_ro("coarse", &BinnedMatrix::coarse)
         .def_prop_ro("has_categories", [](const BinnedMatrix& binned) { return !binned.categories.empty(); })
         .def("codes", &codes_of)
         .def("levels", &levels_of);
-    m.def("encode", &encoded, nb::arg("values"), nb::arg("rows"), nb::arg("edges"), nb::arg("coarse"),
-          nb::arg("n_threads"), nb::arg("n_levels") = std::vector<std::uint32_t>{});
+    m.def("encode", &encoded, nb::arg("values"), nb::arg("rows"), nb::arg("sample"), nb::arg("edges"),
+          nb::arg("coarse"), nb::arg("n_threads"), nb::arg("n_levels") = std::vector<std::uint32_t>{});
     m.def("encode_column", &codes_of_values, nb::arg("values"), nb::arg("edges"), nb::arg("path"));
     m.def("column_codes", &column_of, nb::arg("binned"), nb::arg("feature"));
 }

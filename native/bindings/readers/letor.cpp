@@ -41,7 +41,7 @@ nb::tuple finish(GuardedParser& parser, float absent, NumpyArray<float, 2> featu
         queries = nb::cast(numbers.numpy());
     }
     nb::tuple result = nb::make_tuple(labels(parser), queries, query_ids, document_ids(parser));
-    parser.clear();
+    parser.clear_rows();
     return result;
 }
 

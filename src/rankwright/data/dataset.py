@@ -298,13 +298,32 @@ def canonical_rows(data: Documents) -> Integers:
     queries.
     """
     query = data.groups.query_of_row
+    content = content_hashes(data)
+    return np.lexsort((content, query, query_hashes(content, data.groups)[query]))
+
+
+def content_hashes(data: Documents) -> NDArray[np.uint64]:
+    """Return a hash of the features, and of the label if there is one, of each document."""
     content = _native.hash_rows(data.X, available_threads())
     if isinstance(data, RankingData):
         content = content + _hashes(data.y)
-    content = _spread(content)
-    of_query = np.zeros(len(data.groups), dtype=np.uint64)
-    np.add.at(of_query, query, content)
-    return np.lexsort((content, query, of_query[query]))
+    return _spread(content)
+
+
+def query_hashes(content: NDArray[np.uint64], groups: QueryGroups) -> NDArray[np.uint64]:
+    """Return the sum of the hashes of each query's documents, which does not depend on their order."""
+    sums = np.zeros(len(groups), dtype=np.uint64)
+    np.add.at(sums, groups.query_of_row, content)
+    return sums
+
+
+def sampling_keys(content: NDArray[np.uint64], of_query: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Return a pseudo-random number of each document, given its hash and that of its query.
+
+    The documents with the smallest ones are a sample that depends neither on the order of documents nor on how they
+    are spread over files or machines. Equal documents of different queries have different numbers.
+    """
+    return _spread(content ^ _spread(of_query))
 
 
 def canonical_queries(data: Documents, rows: Integers | None = None) -> Integers:

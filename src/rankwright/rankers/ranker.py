@@ -12,7 +12,6 @@ import numpy as np
 from rankwright.base.errors import InputError
 from rankwright.base.resources import resolve_threads
 from rankwright.base.version import __version__
-from rankwright.data.feature_ranges import FeatureRanges
 from rankwright.metrics.base import Metric
 from rankwright.metrics.catalogue import as_metric
 from rankwright.metrics.gain import NDCG
@@ -146,7 +145,7 @@ class Ranker(Parameters, Estimator, ABC):
             feature_names=train.data.feature_names,
             categories=train.data.categories,
             about=self._about(task, history),
-            ranges=FeatureRanges.of(task.train.data),
+            ranges=task.train.ranges,
         )
         self._sample = sample_for_importances(train.data) if model.total_gain is None else None
         self._fold = FittedFold.of(train.data)

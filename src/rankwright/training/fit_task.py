@@ -149,7 +149,7 @@ def checked_train(X: Any, y: ArrayLike | None, qid: ArrayLike | None, start: Any
         raise InputError("There are no features to learn from.")
     if next(_informative_queries(train.data), None) is None:
         raise InputError("There is nothing to learn: within every query all labels are equal.")
-    if not any(_varies(train.data.X[rows]) for rows in _informative_queries(train.data)):
+    if not train.varies:
         raise InputError(
             "There is nothing to learn: every feature is constant within every query whose labels differ."
         )
@@ -241,9 +241,3 @@ def _checked_numbers(name: str, values: ArrayLike, length: int) -> Doubles:
 def _informative_queries(data: RankingData) -> Iterator[NDArray[np.int64]]:
     """Yield the rows of each query with different labels."""
     return (rows for rows in data.groups if np.ptp(data.y[rows]) > 0)
-
-
-def _varies(X: NDArray[np.float32]) -> bool:
-    """Return whether any column has different values; a missing value equals only other missing values."""
-    first = X[0]
-    return bool(((first != X) & ~(np.isnan(X) & np.isnan(first))).any())

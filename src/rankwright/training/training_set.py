@@ -16,7 +16,15 @@ from rankwright.base.errors import InputError
 from rankwright.base.resources import available_memory, resolve_threads
 from rankwright.data.alignment import HasFeatures, aligned
 from rankwright.data.categories import level_counts
-from rankwright.data.dataset import RankingData, canonical_queries, canonical_rows
+from rankwright.data.dataset import (
+    RankingData,
+    canonical_queries,
+    canonical_rows,
+    content_hashes,
+    query_hashes,
+    sampling_keys,
+)
+from rankwright.data.feature_ranges import FeatureRanges
 from rankwright.data.groups import QueryGroups
 from rankwright.data.query_features import QueryFeature, with_query_features
 from rankwright.data.splitting import deal_folds
@@ -29,7 +37,9 @@ if TYPE_CHECKING:
 
 MAX_BINS = 255
 EDGES = MAX_BINS - 1  # of a column
-SAMPLE_ROWS = 100_000
+# With fewer documents, the splits that coarse bins miss cost more than the time they save.
+COARSE_DOCUMENTS = 100_000
+SAMPLE_ROWS = 100_000  # from which edges come
 MEMORY_FRACTION = 0.8  # of what is free
 
 LevelCounts: TypeAlias = "Mapping[int, int]"
@@ -60,11 +70,10 @@ class BinnedFeatures:
         max_bins: int = MAX_BINS,
         coarse: bool = False,
         categories: LevelCounts = NO_CATEGORIES,
-        sample_rows: int = SAMPLE_ROWS,
-        seed: int = 0,
+        sample: NDArray[np.int64] | None = None,
         n_jobs: int | None = None,
     ) -> BinnedFeatures:
-        """Bin the given rows, in that order; edges come from all of them, or from a random sample of them.
+        """Bin the given rows, in that order; edges come from all of them, or from a sample, by position.
 
         `categories` has the number of levels of each feature that is a category.
 
@@ -74,12 +83,12 @@ class BinnedFeatures:
         """
         require_bins(max_bins)
         threads = resolve_threads(n_jobs)
-        sample = rows[_sample(len(rows), sample_rows, seed)]
-        edges = _native.find_all_edges(X, sample, max_bins, threads)
+        positions = np.arange(len(rows)) if sample is None else sample
+        edges = _native.find_all_edges(X, rows[positions], max_bins, threads)
         for feature in categories:
             edges[feature] = []
         n_levels = [categories.get(feature, 0) for feature in range(X.shape[1])]
-        return cls(_native.encode(X, rows, edges, coarse, threads, n_levels), np.arange(X.shape[1]))
+        return cls(_native.encode(X, rows, positions, edges, coarse, threads, n_levels), np.arange(X.shape[1]))
 
     @classmethod
     def exact(
@@ -104,7 +113,7 @@ class BinnedFeatures:
         _require_memory(len(sources) * (X.itemsize * len(X) + len(rows)))
         wide = np.ascontiguousarray(X[:, sources])
         n_levels = [categories.get(feature, 0) for feature in sources]
-        codes = _native.encode(wide, rows, edges, False, resolve_threads(n_jobs), n_levels)
+        codes = _native.encode(wide, rows, rows[:0], edges, False, resolve_threads(n_jobs), n_levels)
         return cls(codes, np.array(sources, dtype=np.int64))
 
     @property
@@ -151,10 +160,11 @@ def _edges(column: NDArray[np.float32]) -> NDArray[np.float32]:
     return np.where((low <= middle) & (middle < high), middle, low)
 
 
-def _sample(n_rows: int, most: int, seed: int) -> NDArray[np.int64]:
-    if n_rows <= most:
-        return np.arange(n_rows)
-    return np.sort(np.random.default_rng(seed).choice(n_rows, most, replace=False))
+def smallest(keys: NDArray[np.uint64], n: int) -> NDArray[np.int64]:
+    """Return the positions of the n smallest keys, ascending; of all keys if there are no more."""
+    if len(keys) <= n:
+        return np.arange(len(keys))
+    return np.sort(np.argpartition(keys, n - 1)[:n])
 
 
 def require_bins(max_bins: int) -> None:
@@ -277,6 +287,17 @@ class TrainingSet:
         return self._once("queries", lambda: sealed(canonical_queries(self.data, self.canonical_rows)))
 
     @property
+    def ranges(self) -> FeatureRanges:
+        """The range of each feature."""
+        return FeatureRanges.of(self.data)
+
+    @property
+    def varies(self) -> bool:
+        """Whether any feature varies within a query whose labels differ."""
+        data = self.data
+        return any(_varies(data.X[rows]) for rows in data.groups if np.ptp(data.y[rows]) > 0)
+
+    @property
     def labels(self) -> QueryLabels:
         """Labels and query groups in canonical order."""
         return self._once("labels", self._labels)
@@ -302,12 +323,23 @@ class TrainingSet:
         categories = self.level_counts if sets else NO_CATEGORIES
 
         def make() -> BinnedFeatures:
-            rows = self.canonical_rows
-            return BinnedFeatures.of(
-                self.data.X, rows, max_bins=max_bins, coarse=coarse, categories=categories, n_jobs=n_jobs
-            )
+            how = {"max_bins": max_bins, "coarse": coarse, "categories": categories, "n_jobs": n_jobs}
+            return BinnedFeatures.of(self.data.X, self.canonical_rows, sample=self._sample, **how)
 
         return self._once(("bins", max_bins, coarse, *categories), make)
+
+    @property
+    def _sample(self) -> NDArray[np.int64]:
+        """The documents, by position in canonical order, from which edges of bins come."""
+        if len(self) <= SAMPLE_ROWS:
+            return np.arange(len(self))
+
+        def make() -> NDArray[np.int64]:
+            content, groups = content_hashes(self.data), self.data.groups
+            keys = sampling_keys(content, query_hashes(content, groups)[groups.query_of_row])
+            return smallest(keys[self.canonical_rows], SAMPLE_ROWS)
+
+        return self._once("sample", make)
 
     @property
     def exact_codes(self) -> int:
@@ -338,6 +370,12 @@ class TrainingSet:
     def take_queries(self, queries: ArrayLike) -> TrainingSet:
         """Return the documents of the given queries (by number) as another training set."""
         return TrainingSet(self.data.take_queries(queries))
+
+
+def _varies(X: NDArray[np.float32]) -> bool:
+    """Return whether any column has different values; a missing value equals only other missing values."""
+    first = X[0]
+    return bool(((first != X) & ~(np.isnan(X) & np.isnan(first))).any())
 
 
 def hold_out_queries(

@@ -27,7 +27,7 @@ def binned_levels(X, n_levels, max_bins=255, *, coarse=False):
     rows = np.arange(len(X))
     edges = _native.find_all_edges(X, rows, max_bins, 1)
     edges = [[] if n else own for n, own in zip(n_levels, edges, strict=True)]
-    return _native.encode(X, rows, edges, coarse, 1, n_levels)
+    return _native.encode(X, rows, np.arange(len(rows)), edges, coarse, 1, n_levels)
 
 
 def grow(binned, task, limits, n_threads=1, workspace=WORKSPACE):
@@ -170,9 +170,9 @@ def test_threads_and_earlier_trees_change_no_bit(coarse):
 def test_what_is_no_category_is_refused(X, n_levels, sentence):
     X = np.array(X, dtype=np.float32)
     with pytest.raises(ValueError, match=sentence):
-        _native.encode(X, np.arange(2), [[]], False, 1, n_levels)
+        _native.encode(X, np.arange(2), np.arange(2), [[]], False, 1, n_levels)
     with pytest.raises(ValueError, match="no edges"):
-        _native.encode(np.zeros((2, 1), np.float32), np.arange(2), [[0.5]], False, 1, [3])
+        _native.encode(np.zeros((2, 1), np.float32), np.arange(2), np.arange(2), [[0.5]], False, 1, [3])
 
 
 def test_only_trees_of_one_gradient_take_categories():

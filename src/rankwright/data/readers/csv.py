@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
+from itertools import repeat
 from typing import TYPE_CHECKING, Any, Unpack, overload
 
 import numpy as np
@@ -27,7 +28,7 @@ from rankwright.data.readers.text_files import (
 from rankwright.data.tables import NUMBERS, documents_of, is_date, naming, warned
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from os import PathLike
 
     from numpy.typing import NDArray
@@ -167,31 +168,50 @@ def checked_delimiter(path: str | PathLike[str], delimiter: str | None) -> str:
 
 def csv_columns(path: str | PathLike[str], roles: Roles, delimiter: str) -> tuple[list[TableColumn], int]:
     """Return the columns of a file and the number of rows."""
+    return next(csv_blocks(path, roles, delimiter, None))
+
+
+def csv_blocks(
+    path: str | PathLike[str], roles: Roles, delimiter: str, n_rows: int | None
+) -> Iterator[tuple[list[TableColumn], int]]:
+    """Yield the columns of a file in blocks of at least `n_rows`, but for the last; None: in one block."""
     texts = [roles.qid, roles.docid or DOCUMENT]
     if roles.categorical or roles.dates:
         header = _header(path, delimiter)
         texts += [*matching(header, roles.categorical), *matching(header, roles.dates)]
-    columns, n_rows = _parsed(path, roles.label, texts, delimiter)
-    shown = matching([column.name for column in columns], roles.show)
+    shown: list[str] = matching(_header(path, delimiter), roles.show) if roles.show else []
+    blocks = _parsed(path, roles.label, texts, delimiter, n_rows)
     # A column may be a feature and shown, as it is written: its texts are read separately.
-    as_written = _parsed(path, None, shown, delimiter)[0] if shown else columns
-    return [
-        _CsvColumn(path, column, column.name == roles.label, written if column.name in shown else column)
-        for column, written in zip(columns, as_written, strict=True)
-    ], n_rows
+    written = _parsed(path, None, shown, delimiter, n_rows) if shown else repeat(None)
+    for (columns, size), as_text in zip(blocks, written, strict=False):
+        texts_of = columns if as_text is None else as_text[0]
+        yield [
+            _CsvColumn(path, column, column.name == roles.label, text if column.name in shown else column)
+            for column, text in zip(columns, texts_of, strict=True)
+        ], size
 
 
 def _parsed(
-    path: str | PathLike[str], label: str | None, texts: list[str], delimiter: str
-) -> tuple[list[_native.CsvColumn], int]:
-    """Return the columns of a file, those of the given names as text, and the number of rows."""
-    parser = _native.CsvParser(delimiter, label, texts, MAX_LINE_BYTES)
+    path: str | PathLike[str], label: str | None, texts: list[str], delimiter: str, n_rows: int | None
+) -> Iterator[tuple[list[_native.CsvColumn], int]]:
+    """Yield the columns of a file in blocks, those of the given names as text, and the number of rows of each."""
+    parser, is_first = _native.CsvParser(delimiter, label, texts, MAX_LINE_BYTES), True
     for block in read_blocks(path):
         if error := parser.feed(block):
             raise InputError(sentence_of_fault(path, parser.n_columns, *error))
-        require_memory(path, parser.n_rows, parser.n_columns, 0)
+        if n_rows is None:
+            require_memory(path, parser.n_rows, parser.n_columns, 0)
+        elif parser.n_rows >= n_rows:
+            yield _taken(path, parser)
+            is_first = False
     if error := parser.end():
         raise InputError(sentence_of_fault(path, parser.n_columns, *error))
+    if is_first or parser.n_rows:
+        yield _taken(path, parser)
+
+
+def _taken(path: str | PathLike[str], parser: _native.CsvParser) -> tuple[list[_native.CsvColumn], int]:
+    """Return the columns of the rows that the parser holds, and their number."""
     if parser.n_columns == 0:
         raise InputError(f"{path} is empty: expected a line of column names.")
     n_rows, columns = parser.n_rows, parser.take_columns()

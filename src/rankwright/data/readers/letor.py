@@ -30,6 +30,7 @@ from rankwright.data.readers.text_files import (
 from rankwright.data.tables import warned
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -41,7 +42,8 @@ if TYPE_CHECKING:
 MAX_FEATURES = 1_000_000
 FIRST_BYTES = 1 << 20  # in which the first document is looked for
 OR_WRITE_SIZES = ", or write the number of documents of each query, one per line, to {}.query"
-ADD_QUERIES = f"add qid:ID after each label{OR_WRITE_SIZES}"
+ADD_FIELD = "add qid:ID after each label"
+ADD_QUERIES = f"{ADD_FIELD}{OR_WRITE_SIZES}"
 VALUES_PER_WRITE = 1 << 20
 
 EXPECTED = {
@@ -122,8 +124,26 @@ def read_letor(
     ([[0.5, 0.0, 4.0], [0.0, 1.5, 0.0]], ['A', 'B'])
     """
     _check_options(n_features, absent)
+    options = (n_features, absent)
+    return warned(next(letor_blocks(path, None, *options, judged=judged, zero_based=zero_based, n_jobs=n_jobs)))
+
+
+def letor_blocks(
+    path: AnyPath,
+    n_documents: int | None,
+    n_features: int | None = None,
+    absent: float = 0.0,
+    *,
+    judged: bool = True,
+    zero_based: bool = False,
+    n_jobs: int | None = None,
+) -> Iterator[Documents]:
+    """Yield the documents of a LETOR file in blocks of at least `n_documents`, but for the last; None: in one.
+
+    Without `n_features`, a block has the features up to the highest one so far.
+    """
     name = os.fspath(path)
-    parser, layout = None, Layout(LetorQueries.field)
+    parser, layout, is_first = None, Layout(LetorQueries.field), True
     for block in read_blocks(name):
         if parser is None:
             layout = Layout.of(name, block)
@@ -131,16 +151,31 @@ def read_letor(
             parser = _native.LetorParser(judged, layout.queries, zero_based, *limits, resolve_threads(n_jobs))
         if error := parser.feed(block):
             raise InputError(_sentence(name, layout, *error))
-        require_memory(name, parser.n_rows, max(parser.n_features, n_features or 0), parser.longest_query_id)
+        if n_documents is None:
+            width = max(parser.n_features, n_features or 0)
+            require_memory(name, parser.n_rows, width, parser.longest_query_id)
+        elif layout.sizes is not None:
+            raise InputError(f"{name} cannot be read in blocks: {layout.sizes} has its queries; {ADD_FIELD}.")
+        elif parser.n_rows >= n_documents:
+            yield _taken(name, parser, layout, n_features, absent)
+            is_first = False
     assert parser is not None  # there is at least the final line end
+    if is_first or parser.n_rows:
+        warn_of_weights(name)
+        yield _taken(name, parser, layout, n_features, absent)
+
+
+def _taken(
+    name: str, parser: _native.LetorParser, layout: Layout, n_features: int | None, absent: float
+) -> Documents:
+    """Return the documents that the parser holds."""
     _check_contents(name, parser, n_features)
-    warn_of_weights(name)
     X = np.empty((parser.n_rows, n_features or parser.n_features), dtype=np.float32)
     y, query_of_row, query_ids, document_ids = parser.finish(absent, X)
     qid, ids = sealed(layout.query_ids(name, len(X), query_of_row, query_ids)), _names(document_ids)
     if y is None:
-        return warned(Documents(sealed(X), qid, document_ids=ids))
-    return warned(RankingData(sealed(X), sealed(y), qid, document_ids=ids))
+        return Documents(sealed(X), qid, document_ids=ids)
+    return RankingData(sealed(X), sealed(y), qid, document_ids=ids)
 
 
 class Layout(NamedTuple):

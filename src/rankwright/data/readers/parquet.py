@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack, overload
@@ -62,13 +63,7 @@ def read_parquet(
 
 def parquet_columns(path: str | PathLike[str]) -> Iterator[TableColumn]:
     """Return the columns of a file, or of all files of a folder or a pattern."""
-    try:
-        parquet, dataset = import_module("pyarrow.parquet"), import_module("pyarrow.dataset")
-    except ModuleNotFoundError:
-        raise MissingPackageError(
-            "Reading a Parquet file needs pyarrow: pip install 'rankwright[pyarrow]'."
-        ) from None
-    try:
+    with _readable(path) as (parquet, dataset):
         if Path(path).is_file():
             return columns_of(parquet.read_table(path))
         files = dataset.dataset(
@@ -76,6 +71,28 @@ def parquet_columns(path: str | PathLike[str]) -> Iterator[TableColumn]:
         )
         _require_equal_columns(files)
         return columns_of(files.to_table())
+
+
+def parquet_blocks(
+    path: str | PathLike[str], columns: Sequence[str] | None, n_rows: int
+) -> Iterator[Iterator[TableColumn]]:
+    """Yield the given columns of a file, or all of them, in blocks of at most `n_rows`."""
+    with _readable(path) as (parquet, _):
+        for batch in parquet.ParquetFile(path).iter_batches(n_rows, columns=columns):
+            yield columns_of(batch)
+
+
+@contextmanager
+def _readable(path: str | PathLike[str]) -> Iterator[tuple[Any, Any]]:
+    """Give two modules of pyarrow; turn their errors about a file into sentences."""
+    try:
+        modules = import_module("pyarrow.parquet"), import_module("pyarrow.dataset")
+    except ModuleNotFoundError:
+        raise MissingPackageError(
+            "Reading a Parquet file needs pyarrow: pip install 'rankwright[pyarrow]'."
+        ) from None
+    try:
+        yield modules
     except InputError:
         raise
     except (ValueError, TypeError, NotImplementedError) as error:

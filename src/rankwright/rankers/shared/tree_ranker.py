@@ -25,6 +25,7 @@ from rankwright.rankers.parameters.search_space import Choices, Range
 from rankwright.rankers.ranker import Ranker
 from rankwright.training.boosting_loop import Rule, boost, weighted_trees
 from rankwright.training.learners.tree import TreeLearner, TreeLimits, TreeSampling, levels_for
+from rankwright.training.training_set import COARSE_DOCUMENTS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -39,9 +40,6 @@ if TYPE_CHECKING:
     from rankwright.training.learners.signal import Gradients, WeakLearner
     from rankwright.training.monitor import Monitor, WeightedModel
     from rankwright.training.training_set import BinnedFeatures, TrainingSet
-
-# With fewer documents, the splits that coarse bins miss cost more than the time they save.
-COARSE_DOCUMENTS = 100_000
 
 
 def leaves_for(n_documents: int) -> int:

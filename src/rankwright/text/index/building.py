@@ -12,7 +12,7 @@ from rankwright import _native
 from rankwright.base.errors import InputError
 from rankwright.base.files import write_whole
 from rankwright.text.analyser import Analyser, words_by
-from rankwright.text.index.array_files import ArrayWriter
+from rankwright.base.array_files import ArrayWriter
 from rankwright.text.index.checks import IndexedDocument, checked_document
 from rankwright.text.index.manifest import Manifest, SegmentEntry
 from rankwright.text.index.segments import Segment, TextColumn, joint_vocabulary, vocabulary_scopes

@@ -15,7 +15,7 @@ from rankwright.base.resources import resolve_threads
 from rankwright.base.wording import SENTENCE, counted, shortened
 from rankwright.reports.result import Result
 from rankwright.text.analyser import Analyser, analyser_from, checked_analyser, state_of, terms_of_texts
-from rankwright.text.index.array_files import ArrayWriter
+from rankwright.base.array_files import ArrayWriter
 from rankwright.text.index.building import Building
 from rankwright.text.index.checks import (
     checked_ids,

@@ -21,7 +21,7 @@ import numpy as np
 from rankwright import _native
 from rankwright.base.arrays import sealed
 from rankwright.base.errors import InputError
-from rankwright.text.index.array_files import ArrayFile
+from rankwright.base.array_files import ArrayFile
 from rankwright.text.index.checks import refusing_damage
 
 if TYPE_CHECKING:

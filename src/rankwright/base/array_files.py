@@ -39,7 +39,7 @@ START = struct.Struct("<I")
 END = struct.Struct("<QQI")
 ALIGNMENT = 64
 BLOCK = 1 << 14
-DTYPES = ("uint8", "uint32", "uint64", "float32")
+DTYPES = ("uint8", "uint32", "uint64", "int64", "float32", "float64")
 MAX_DIMENSIONS = 2
 
 
@@ -122,12 +122,17 @@ class ArrayFile:
     path
         The file.
     checksum
-        The checksum that the file must have.
+        The checksum that the file must have; None: the one that it states.
+    remedy
+        What to do about a file that is damaged.
     """
 
-    def __init__(self, path: str | os.PathLike[str], checksum: int) -> None:
+    def __init__(
+        self, path: str | os.PathLike[str], checksum: int | None, remedy: str = "build the index again"
+    ) -> None:
         self._path = Path(path)
-        self._content = _mapped(self._path)
+        self._remedy = remedy
+        self._content = _mapped(self._path, remedy)
         self._checksum = checksum
         self._entries, self._checksums = self._checked_ending()
         self._verified = {name: np.zeros(len(values), bool) for name, values in self._checksums.items()}
@@ -158,6 +163,16 @@ class ArrayFile:
                 raise self.damaged(f"its array {name} does not match its checksum")
             verified[block] = True
 
+    def stacked(self, names: Sequence[str], dtype: str) -> NDArray[Any]:
+        """Return arrays of equal length, which follow each other in the file, as the rows of a matrix."""
+        rows = [self.array(name, dtype) for name in names]
+        size = rows[0].nbytes if rows else 0
+        offsets = [self._entries[name].offset for name in names]
+        if any(row.nbytes != size for row in rows) or any(b - a != size for a, b in pairwise(offsets)):
+            raise self.damaged(f"{names[0]} and the arrays after it are not the rows of a matrix")
+        count = len(rows) * len(rows[0]) if rows else 0
+        return np.frombuffer(self._content, dtype, count, offsets[0]).reshape(len(rows), -1)
+
     def verified(self, name: str, dtype: str) -> NDArray[Any]:
         """Return an array that is verified as a whole."""
         array = self.array(name, dtype)
@@ -171,27 +186,28 @@ class ArrayFile:
 
     def damaged(self, what: str) -> InputError:
         """Return the error that says what is wrong with the file."""
-        return InputError(f"{self._path} is damaged: {what}; build the index again.")
+        return InputError(f"{self._path} is damaged: {what}; {self._remedy}.")
 
     def _checked_ending(self) -> tuple[dict[str, _Entry], dict[str, NDArray[np.uint32]]]:
         """Return the arrays and the checksums of their blocks."""
         content, size = self._content, len(self._content)
         if content[: len(MAGIC)] != MAGIC:
-            raise InputError(f"{self._path} is not a file of an index.")
+            raise InputError(f"{self._path} is not a file of arrays; {self._remedy}.")
         if size < len(MAGIC) * 2 + START.size + END.size:
             raise self._cut_short()
         (version,) = START.unpack_from(content, len(MAGIC))
         if version != FORMAT_VERSION:
             raise InputError(
                 f"{self._path} has format {version}, this version of rankwright reads format {FORMAT_VERSION}: "
-                "build the index again."
+                f"{self._remedy}."
             )
         if content[size - len(MAGIC) :] != MAGIC:
             raise self._cut_short()
         end = size - len(MAGIC) - END.size
         offset, header_size, checksum = END.unpack_from(content, end)
-        if not checksum == self._checksum == zlib.crc32(content[offset:end]) or header_size > end - offset:
-            raise self.damaged("its checksum is not the one of the manifest")
+        expected = checksum if self._checksum is None else self._checksum
+        if not checksum == expected == zlib.crc32(content[offset:end]) or header_size > end - offset:
+            raise self.damaged("its checksum is another one")
         entries = self._entries_from(content[end - header_size : end])
         return entries, self._checksums_of(entries, offset, end - header_size)
 
@@ -222,20 +238,20 @@ class ArrayFile:
         raise self.damaged(f"array {name} is not within the file")
 
     def _cut_short(self) -> InputError:
-        return InputError(f"{self._path} is cut short: build the index again.")
+        return InputError(f"{self._path} is cut short: {self._remedy}.")
 
 
 def _size_of(dtype: str, shape: Sequence[int]) -> int:
     return math.prod(shape) * np.dtype(dtype).itemsize
 
 
-def _mapped(path: Path) -> mmap.mmap | bytes:
+def _mapped(path: Path, remedy: str) -> mmap.mmap | bytes:
     try:
         with path.open("rb") as file:
             if path.stat().st_size == 0:
                 return b""
             return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
     except FileNotFoundError:
-        raise InputError(f"There is no file {path}: the index is not complete.") from None
+        raise InputError(f"There is no file {path}: {remedy}.") from None
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error.strerror or error}.") from error

@@ -1,0 +1,339 @@
+"""Judged documents as bin codes in a memory-mapped file: training data that need not fit into memory.
+
+The file is a file of arrays (`base/array_files.py`). The same documents give the same file, in whichever order and
+files they are read: queries and their documents are in canonical order.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from functools import cached_property
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any, Never
+
+import numpy as np
+
+from rankwright import _native
+from rankwright.base.array_files import ArrayFile, ArrayWriter
+from rankwright.base.errors import InputError
+from rankwright.base.files import write_whole
+from rankwright.base.resources import resolve_threads
+from rankwright.base.wording import counted
+from rankwright.data.column_roles import LABEL, QUERY, Roles
+from rankwright.data.dataset import RankingData, content_hashes
+from rankwright.data.feature_ranges import FeatureRanges
+from rankwright.data.groups import QueryGroups
+from rankwright.data.readers.blocks import judged_files
+from rankwright.training.file_survey import Survey, survey
+from rankwright.training.training_set import (
+    COARSE_DOCUMENTS,
+    MAX_BINS,
+    BinnedFeatures,
+    QueryLabels,
+    TrainingSet,
+    require_bins,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from rankwright.base.arrays import Doubles, Integers
+    from rankwright.data.query_features import QueryFeature
+
+    AnyPath = str | os.PathLike[str]
+
+VERSION = 1
+REMEDY = "bin the files again"
+BUCKET_BYTES = 128 << 20  # of codes that are sorted in memory
+ALIGNED = 64  # documents; columns of codes are padded to a multiple
+
+
+class BinnedDocuments(RankingData):
+    """Judged documents whose features are known as bin codes only."""
+
+    def __init__(self, y: Doubles, groups: QueryGroups, n_features: int, names: tuple[str, ...] | None) -> None:
+        for name, value in {"y": y, "feature_names": names, "document_ids": None, "columns": None}.items():
+            self._set(name, value)
+        self._set("groups", groups)
+        self._set("categories", ())
+        self._set("shown", {})
+        self._set("_n_features", n_features)
+
+    @property
+    def X(self) -> Never:  # type: ignore[override]
+        """Refuse: there are no values."""
+        raise InputError(
+            "Binned data have no values of features, only their bins: LambdaMART, MART and McRank can learn from "
+            "them, without query_features; other rankers need the documents themselves."
+        )
+
+    @property
+    def qid(self) -> Integers:  # type: ignore[override]
+        """The number of each document's query."""
+        return self.groups.query_of_row
+
+    @property
+    def n_features(self) -> int:
+        return self._n_features  # type: ignore[attr-defined, no-any-return]
+
+    def __len__(self) -> int:
+        return len(self.y)
+
+
+class BinnedData(TrainingSet):
+    """Judged documents as bin codes in a file, which rankers of trees learn from without reading it into memory.
+
+    Labels, scores and gradients of documents are in memory; their codes stay in the file. The model is the same,
+    byte for byte, as that of the documents in memory.
+
+    Parameters
+    ----------
+    path
+        A file that `BinnedData.create` or `rankwright bin` made.
+
+    Examples
+    --------
+    >>> judged = rw.synthetic.polynomial_queries(20, n_documents=10, n_features=6, n_active=4)
+    >>> rw.write_letor(judged, "judged.txt")
+    >>> binned = rw.BinnedData.create("judged.txt", "judged.binned")
+    >>> binned
+    BinnedData(200 documents, 20 queries, 6 features)
+    >>> rw.LambdaMART(rounds=5).fit(binned).model_.n_trees
+    5
+    """
+
+    def __init__(self, path: AnyPath) -> None:
+        self.path = Path(path)
+        self._file = ArrayFile(self.path, None, REMEDY)
+        about = self._about()
+        y = self._file.verified("labels", "float64")
+        sizes = self._file.verified("sizes", "int64")
+        if sizes.sum() != len(y) or (sizes <= 0).any():
+            raise self._file.damaged("its queries do not have its documents")
+        self.max_bins: int = about["max_bins"]
+        self.coarse: bool = about["coarse"]
+        names = about["feature_names"]
+        groups = QueryGroups.of_sizes(sizes)
+        super().__init__(BinnedDocuments(y, groups, about["n_features"], None if names is None else tuple(names)))
+        self._varies_within_queries: bool = about["varies"]
+
+    @classmethod
+    def create(
+        cls,
+        files: AnyPath | Sequence[AnyPath],
+        path: AnyPath,
+        *,
+        max_bins: int = MAX_BINS,
+        coarse: bool | None = None,
+        label: str = LABEL,
+        qid: str = QUERY,
+        features: Sequence[str] | None = None,
+        drop: Sequence[str] = (),
+        dates: Sequence[str] = (),
+        delimiter: str | None = None,
+        n_features: int | None = None,
+        n_jobs: int | None = None,
+        on_block: Callable[[int, int], None] | None = None,
+    ) -> BinnedData:
+        """Bin the judged documents of files that may be larger than memory; read them twice, in blocks.
+
+        Parameters
+        ----------
+        files
+            LETOR text, CSV or Parquet: a file, a folder of Parquet files, a pattern such as `part-*.csv`, or
+            several of them. Documents of a query may be anywhere in them; binning is faster where they are together.
+        path
+            The file to write, whole or not at all.
+        max_bins
+            Maximum number of bins per feature. Their edges come from a sample of 100,000 documents.
+        coarse
+            Whether rankers may search splits in two stages; None: from 100,000 documents on.
+        label, qid, features, drop, dates, delimiter
+            As in `read_csv`.
+        n_features
+            The number of features of LETOR text, if the first documents leave out the last ones.
+        on_block
+            Called with the number of the pass, 1 or 2, and the number of documents read so far.
+        """
+        require_bins(max_bins)
+        threads = resolve_threads(n_jobs)
+        roles = Roles(label, qid, None, features, drop, (), dates)
+        blocks = judged_files(files, roles, delimiter=delimiter, n_features=n_features)
+        known = survey(_Counted(blocks, 1, on_block))
+        is_coarse = known.n_documents >= COARSE_DOCUMENTS if coarse is None else coarse
+        binning = known.binning(max_bins, threads, coarse=is_coarse)
+        with write_whole(path) as file:
+            writer = ArrayWriter(file)
+            _Binner(known, binning, threads).write(_Counted(blocks, 2, on_block), Path(path).parent, writer)
+            about = {
+                "version": VERSION,
+                "n_features": len(binning.edges),
+                "feature_names": blocks.first.feature_names,
+                "max_bins": max_bins,
+                "coarse": is_coarse,
+                "varies": known.varies,
+            }
+            writer.add("about", np.frombuffer(json.dumps(about).encode(), np.uint8))
+            writer.finish()
+        return cls(path)
+
+    def __repr__(self) -> str:
+        counts = {"document": len(self), "query": len(self.data.groups), "feature": self.n_features}
+        return f"BinnedData({', '.join(counted(number, noun) for noun, number in counts.items())})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return BinnedData, (str(self.path),)
+
+    def _about(self) -> dict[str, Any]:
+        """Return what the file says of itself."""
+        try:
+            about = json.loads(self._file.verified("about", "uint8").tobytes())
+            version = about["version"]
+        except (ValueError, TypeError, KeyError):
+            raise self._file.damaged("it does not say what it holds") from None
+        if version != VERSION:
+            raise InputError(
+                f"{self.path} has version {version}, this version of rankwright reads {VERSION}: {REMEDY}."
+            )
+        kinds = {"n_features": int, "max_bins": int, "coarse": bool, "varies": bool}
+        names = about.get("feature_names")
+        is_named = names is None or (isinstance(names, list) and all(isinstance(name, str) for name in names))
+        if not is_named or any(type(about.get(key)) is not kind for key, kind in kinds.items()):
+            raise self._file.damaged("it does not say what it holds")
+        return dict(about)
+
+    @cached_property
+    def canonical_rows(self) -> NDArray[np.int64]:  # type: ignore[override]
+        """The rows are in canonical order."""
+        return np.arange(len(self))
+
+    @property
+    def canonical_queries(self) -> NDArray[np.int64]:
+        return np.arange(len(self.data.groups))
+
+    def _labels(self) -> QueryLabels:
+        return QueryLabels(self.data.y, self.data.groups)
+
+    @property
+    def varies(self) -> bool:
+        return self._varies_within_queries
+
+    @cached_property
+    def ranges(self) -> FeatureRanges:  # type: ignore[override]
+        """The range of each feature."""
+        lowest, highest = (self._file.verified(name, "float32") for name in ("minimum", "maximum"))
+        return FeatureRanges(lowest, highest, self._file.verified("missing", "float64"))
+
+    def binned(self, max_bins: int, n_jobs: int | None = None, *, coarse: bool = False) -> BinnedFeatures:
+        """Return the codes of the file, which must have been made with these settings."""
+        asked, made = {"max_bins": max_bins, "coarse": coarse}, {"max_bins": self.max_bins, "coarse": self.coarse}
+        if asked != made:
+            raise InputError(
+                f"{self.path} was made with max_bins={self.max_bins} and coarse={self.coarse}, and the ranker asks "
+                f"for max_bins={max_bins} and coarse={coarse}: give both the same."
+            )
+        return self._once("codes", self._mapped_codes)
+
+    def _mapped_codes(self) -> BinnedFeatures:
+        self._file.verify_all()
+        n_features = self.n_features
+        edges = np.split(self._file.array("edges", "float32"), np.cumsum(self._file.array("n_edges", "int64"))[:-1])
+        frequencies = self._file.array("frequencies", "uint32", 2)
+        binning = _native.Binning([list(map(float, part)) for part in edges], frequencies, self.coarse)
+        columns = self._file.stacked([f"column{feature}" for feature in range(n_features)], "uint8")
+        rows = self._file.array("rows", "uint8", 2)
+        if len(rows) != len(self):
+            raise self._file.damaged("it has another number of rows than of labels")
+        return BinnedFeatures(binning.matrix(columns, rows), np.arange(n_features))
+
+    def with_query_features(self, kinds: tuple[QueryFeature, ...], *, raw: bool = True) -> TrainingSet:
+        return self if raw and not kinds else TrainingSet(self.data.X)
+
+
+class _Counted:
+    """Blocks that report how many documents were read so far."""
+
+    def __init__(
+        self, blocks: Iterable[RankingData], number: int, on_block: Callable[[int, int], None] | None
+    ) -> None:
+        self._blocks, self._number, self._on_block = blocks, number, on_block
+
+    def __iter__(self) -> Iterator[RankingData]:
+        n_documents = 0
+        for block in self._blocks:
+            yield block
+            n_documents += len(block)
+            if self._on_block is not None:
+                self._on_block(self._number, n_documents)
+
+
+class _Binner:
+    """The second pass: codes go to buckets of adjacent queries, and each bucket, sorted, to the file."""
+
+    def __init__(self, known: Survey, binning: _native.Binning, n_threads: int) -> None:
+        self._known, self._binning, self._n_threads = known, binning, n_threads
+        order = known.queries.canonical_order()
+        self._sizes = known.queries.sizes[order]
+        self._position = np.empty(len(order), np.int64)  # of each query in canonical order
+        self._position[order] = np.arange(len(order))
+        self._record = np.dtype(
+            [("query", "<i8"), ("content", "<u8"), ("label", "<f8"), ("codes", "u1", (len(binning.edges),))]
+        )
+        n_documents = np.cumsum(self._sizes) - self._sizes
+        self._bucket = n_documents * self._record.itemsize // BUCKET_BYTES  # of each query in canonical order
+
+    def write(self, blocks: Iterable[RankingData], folder: Path, writer: ArrayWriter) -> None:
+        """Write all arrays but the description."""
+        self._add_small_arrays(writer)
+        n_documents, n_features = self._known.n_documents, len(self._binning.edges)
+        stride = n_documents + -n_documents % ALIGNED
+        writer.reserve("labels", "float64", [n_documents])
+        writer.reserve("rows", "uint8", [n_documents, self._binning.n_bytes])
+        for feature in range(n_features):
+            writer.reserve(f"column{feature}", "uint8", [stride])
+        with TemporaryDirectory(prefix=".binning-", dir=folder) as buckets:
+            self._fill_buckets(blocks, Path(buckets))
+            for bucket in range(int(self._bucket[-1]) + 1):
+                self._write_bucket(Path(buckets) / str(bucket), writer)
+        for feature in range(n_features):
+            writer.fill(f"column{feature}", np.zeros(stride - n_documents, np.uint8))
+
+    def _add_small_arrays(self, writer: ArrayWriter) -> None:
+        edges, ranges = self._binning.edges, self._known.ranges
+        writer.add("sizes", self._sizes)
+        writer.add("edges", np.concatenate([np.array(part, np.float32) for part in edges]))
+        writer.add("n_edges", np.array([len(part) for part in edges], np.int64))
+        writer.add("frequencies", self._known.frequencies(edges, self._n_threads))
+        writer.add("minimum", ranges.minimum)
+        writer.add("maximum", ranges.maximum)
+        writer.add("missing", ranges.missing)
+
+    def _fill_buckets(self, blocks: Iterable[RankingData], folder: Path) -> None:
+        for block in blocks:
+            numbers = self._known.queries.numbers_of(block)
+            if len(self._known.queries) > len(self._position):
+                raise InputError("The files changed while they were binned.")
+            records = np.empty(len(block), self._record)
+            records["query"] = self._position[numbers][block.groups.query_of_row]
+            records["content"] = content_hashes(block)
+            records["label"] = block.y
+            records["codes"] = self._binning.encode(block.X, self._n_threads)
+            of_row = self._bucket[records["query"]]
+            for bucket in np.unique(of_row):
+                with (folder / str(bucket)).open("ab") as file:
+                    file.write(records[of_row == bucket].tobytes())
+
+    def _write_bucket(self, path: Path, writer: ArrayWriter) -> None:
+        records = np.fromfile(path, self._record)
+        path.unlink()
+        order = np.lexsort((records["content"], records["query"]))
+        writer.fill("labels", records["label"][order])
+        codes = np.ascontiguousarray(records["codes"])
+        columns, rows = self._binning.arrange(codes, order, self._n_threads)
+        writer.fill("rows", rows)
+        for feature, column in enumerate(columns):
+            writer.fill(f"column{feature}", column)
