@@ -74,5 +74,6 @@ from .rankers.svmmap import SVMmap as SVMmap
 from .reports import charts as charts
 from .reports.result import Result as Result
 from .statistics.paired_tests import compare_values as compare_values
+from .training.binned_data import BinnedData as BinnedData
 from .training.training_set import TrainingSet as TrainingSet
 from .tuning.tune import tune as tune

@@ -56,6 +56,7 @@ OTHER_NAMES = {
 # Verbs that are not called as their modules and functions are.
 FUNCTIONS = {
     "rank": "predict.rank",
+    "bin": "bin_files.bin_files",
     "drift": "predict.drift",
     "import": "import_model.import_model",
     "text-demo": "text_demo.text_demo",
@@ -68,7 +69,7 @@ class Verbs(VerbGroup):
     panels: ClassVar[Mapping[str, Sequence[str]]] = {
         "Get started": ("demo", "text-demo", "rankers", "generate"),
         "Train and evaluate": (
-            *("auto", "train", "tune", "evaluate", "compare", "crossval", "combine", "reproduce", "analyse"),
+            *("auto", "train", "bin", "tune", "evaluate", "compare", "crossval", "combine", "reproduce", "analyse"),
         ),
         "Apply a model": ("predict", "rank", "serve", "drift", "info", "import", "export"),
         "Search text": ("index", "search", "features"),

@@ -22,7 +22,7 @@ from rankwright.base.files import write_whole
 from rankwright.base.resources import resolve_threads
 from rankwright.base.wording import counted
 from rankwright.data.column_roles import LABEL, QUERY, Roles
-from rankwright.data.dataset import RankingData, content_hashes
+from rankwright.data.dataset import RankingData, content_hashes, query_hashes
 from rankwright.data.feature_ranges import FeatureRanges
 from rankwright.data.groups import QueryGroups
 from rankwright.data.readers.blocks import judged_files
@@ -67,8 +67,8 @@ class BinnedDocuments(RankingData):
     def X(self) -> Never:  # type: ignore[override]
         """Refuse: there are no values."""
         raise InputError(
-            "Binned data have no values of features, only their bins: LambdaMART, MART and McRank can learn from "
-            "them, without query_features; other rankers need the documents themselves."
+            "Binned data hold bins of features, not their values: LambdaMART, MART, McRank, AdaBoostMH, RankBoost and "
+            "MPBoost learn from them, without query_features; other rankers need the documents."
         )
 
     @property
@@ -313,19 +313,23 @@ class _Binner:
         writer.add("missing", ranges.missing)
 
     def _fill_buckets(self, blocks: Iterable[RankingData], folder: Path) -> None:
+        queries, hashes = self._known.queries, np.zeros(len(self._position), np.uint64)
         for block in blocks:
-            numbers = self._known.queries.numbers_of(block)
-            if len(self._known.queries) > len(self._position):
-                raise InputError("The files changed while they were binned.")
+            content, numbers = content_hashes(block), queries.numbers_of(block)
+            if len(queries) > len(hashes):
+                raise _changed()
+            hashes[numbers] += query_hashes(content, block.groups)
             records = np.empty(len(block), self._record)
             records["query"] = self._position[numbers][block.groups.query_of_row]
-            records["content"] = content_hashes(block)
+            records["content"] = content
             records["label"] = block.y
             records["codes"] = self._binning.encode(block.X, self._n_threads)
             of_row = self._bucket[records["query"]]
             for bucket in np.unique(of_row):
                 with (folder / str(bucket)).open("ab") as file:
                     file.write(records[of_row == bucket].tobytes())
+        if not np.array_equal(hashes, queries.hashes[: len(hashes)]):
+            raise _changed()
 
     def _write_bucket(self, path: Path, writer: ArrayWriter) -> None:
         records = np.fromfile(path, self._record)
@@ -337,3 +341,7 @@ class _Binner:
         writer.fill("rows", rows)
         for feature, column in enumerate(columns):
             writer.fill(f"column{feature}", column)
+
+
+def _changed() -> InputError:
+    return InputError("The files changed while they were binned.")

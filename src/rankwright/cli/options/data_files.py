@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import rankwright as rw
 from rankwright import data
+from rankwright.base.array_files import MAGIC
 from rankwright.base.errors import InputError
 from rankwright.base.wording import brief_list, counted
 from rankwright.cli.options.option_groups import option, option_group
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
     from rankwright.data.alignment import HasFeatures
     from rankwright.data.dataset import Documents, RankingData
+    from rankwright.training.training_set import TrainingSet
 
 LETOR = "letor"
 TABLES = {"csv": ",", "tsv": "\t", "parquet": None}  # with the delimiter of the fields
@@ -135,6 +137,14 @@ def is_parquet_folder(path: Path) -> bool:
     return path.is_dir() and next(path.rglob("*.parquet"), None) is not None
 
 
+def is_binned(path: Path) -> bool:
+    """Return whether a file holds binned data."""
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        return file.read(len(MAGIC)) == MAGIC
+
+
 def _names(text: str | None) -> list[str]:
     return [name.strip() for name in (text or "").split(",") if name.strip()]
 
@@ -146,6 +156,17 @@ def read_data(
     judged = _read(path, reading, models, n_jobs, judged=True)
     assert isinstance(judged, data.RankingData)
     return judged
+
+
+def read_training_set(
+    path: Path, reading: ReadOptions, models: Sequence[HasFeatures] = (), *, n_jobs: int | None = None
+) -> TrainingSet:
+    """Read judged documents to learn from, or open a file of binned data."""
+    if not is_binned(path):
+        return rw.TrainingSet(read_data(path, reading, models, n_jobs=n_jobs))
+    if reading != ReadOptions():
+        raise InputError(f"Options of reading data files have no effect on {path}, which is binned already.")
+    return rw.BinnedData(path)
 
 
 def read_validation(

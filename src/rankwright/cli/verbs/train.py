@@ -11,7 +11,7 @@ import rankwright as rw
 from rankwright.base.errors import InputError
 from rankwright.base.wording import counted, metric_value, seconds
 from rankwright.cli.options.config import configurable
-from rankwright.cli.options.data_files import ReadOptions, read_data, read_validation
+from rankwright.cli.options.data_files import ReadOptions, read_training_set, read_validation
 from rankwright.cli.options.option_groups import option
 from rankwright.cli.options.rankers import (
     AS_PRINTED,
@@ -96,13 +96,14 @@ def train(
     checked_output(model, inputs=(train, valid, start))
     check_report(report, inputs=(train, valid, start), model=model)
     submodel = None if start is None else rw.load(start)
-    judged = read_data(train, reading, [] if submodel is None else [submodel], n_jobs=jobs)
+    source = read_training_set(train, reading, [] if submodel is None else [submodel], n_jobs=jobs)
+    judged = source.data
     validation = None if valid is None else read_validation(valid, reading, judged, n_jobs=jobs)
     started, held_out = time.perf_counter(), validation
     tuning = _tuned(chosen, judged, validation, choose, tried, workers) if tune else None
     if tuning is not None:
         chosen, judged, validation = tuning.ranker, tuning.data.data, None
-    fit_with_progress(chosen, judged if tuning is None else tuning.data, validation, submodel, refit=refit)
+    fit_with_progress(chosen, source if tuning is None else tuning.data, validation, submodel, refit=refit)
     facts = _facts(chosen, judged, time.perf_counter() - started) | _tuning_facts(tuning) | {"model": str(model)}
     rw.save(chosen, model)
     if report is not None:

@@ -1,0 +1,47 @@
+"""`rankwright bin`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import rankwright as rw
+from rankwright.base.wording import counted
+from rankwright.cli.options.option_groups import REQUIRED, argument, option
+from rankwright.cli.options.shared_options import JSON, checked_output
+from rankwright.cli.options.signatures import Given, options_of
+from rankwright.cli.output.console import describe, note, progress, show_json
+
+
+def bin_files(
+    *,
+    files: list[Path] = argument(
+        "Judged documents: LETOR, .csv, .tsv or .parquet files, folders of Parquet files, quoted patterns.",
+        "FILE...",
+        default=REQUIRED,
+    ),
+    out: Path = option("File of binned data to write.", "FILE", default=REQUIRED),
+    how: Given = options_of("BinnedData.create", without=("files", "path")),
+    json: bool = JSON,
+) -> None:
+    """Bin judged documents that need not fit into memory, for `train`.
+
+    Example:
+
+        rankwright bin train/*.parquet --out train.binned
+        rankwright train lambdamart --train train.binned --model model.rw
+    """
+    checked_output(out, inputs=files)
+    with progress("binning", None) as step:
+        said = {1: "first pass, edges of bins", 2: "second pass, codes"}
+        binned = rw.BinnedData.create(
+            files,
+            out,
+            **how,
+            on_block=lambda number, documents: step(f"{said[number]}: {counted(documents, 'document')}"),
+        )
+    size = out.stat().st_size
+    if json:
+        facts = {"documents": len(binned), "queries": len(binned.data.groups), "features": binned.n_features}
+        show_json(facts | {"max_bins": binned.max_bins, "coarse": binned.coarse, "bytes": size, "file": str(out)})
+    else:
+        note(f"wrote {out}: {describe(binned.data)}, {size / 2**20:,.0f} MiB")

@@ -1,0 +1,211 @@
+import gzip
+import json
+import pickle
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import rankwright as rw
+from rankwright.base.array_files import ArrayFile
+from rankwright.data.column_roles import Roles
+from rankwright.data.readers import blocks
+from rankwright.data.readers.blocks import judged_files, whole_queries
+from rankwright.training import binned_data, file_survey, training_set
+
+SIZES = st.lists(st.integers(1, 9), min_size=1, max_size=8)
+
+
+def judged(n_queries=40, seed=1, n_features=5):
+    """Queries of different sizes; missing values, a constant column, one of few values, equal documents."""
+    random = np.random.default_rng(seed)
+    qid = np.repeat(np.arange(n_queries), random.integers(1, 12, n_queries))
+    X = random.normal(size=(len(qid), n_features)).astype(np.float32)
+    X[random.random(X.shape) < 0.1] = np.nan
+    X[:, 0], X[:, 1] = 1.0, random.integers(0, 4, len(qid))
+    X[3] = X[2]
+    return rw.RankingData(X, random.integers(0, 3, len(qid)), qid)
+
+
+@pytest.fixture(autouse=True)
+def small_blocks(monkeypatch):
+    """Make many blocks, buckets and a sample of the documents from little data."""
+    monkeypatch.setattr(blocks, "BLOCK_DOCUMENTS", 30)
+    monkeypatch.setattr(binned_data, "BUCKET_BYTES", 1500)
+    monkeypatch.setattr(training_set, "SAMPLE_ROWS", 100)
+    monkeypatch.setattr(file_survey, "SAMPLE_ROWS", 100)
+
+
+def frame(data):
+    columns = {f"f{number}": column for number, column in enumerate(data.X.T)}
+    return pd.DataFrame({"qid": data.qid, "label": data.y, **columns})
+
+
+def saved(ranker, path):
+    rw.save(ranker, path)
+    return path.read_bytes()
+
+
+RANKERS = [
+    rw.LambdaMART(rounds=4, n_jobs=1),
+    rw.LambdaMART(rounds=4, coarse=True, subsample=0.5, subsample_by="gradient"),
+    rw.MART(rounds=3, subsample=0.6, feature_fraction=0.5),
+    rw.McRank(rounds=2),
+    rw.RankBoost(rounds=3),
+    rw.MPBoost(rounds=3),
+    rw.AdaBoostMH(rounds=3),
+]
+
+
+@pytest.mark.parametrize("ranker", RANKERS, ids=lambda ranker: type(ranker).__name__)
+def test_a_model_is_the_same_as_from_documents_in_memory(ranker, tmp_path):
+    data = judged()
+    rw.write_letor(data, tmp_path / "all.txt")
+    coarse = bool(getattr(ranker, "coarse", False))
+    binned = rw.BinnedData.create(tmp_path / "all.txt", tmp_path / "all.binned", coarse=coarse)
+    valid = judged(10, seed=2)
+    in_memory = saved(ranker.fit(data, validation=valid), tmp_path / "a.rw")
+    assert saved(ranker.fit(binned, validation=valid), tmp_path / "b.rw") == in_memory
+
+
+@pytest.mark.parametrize("kind", ["letor", "letor.gz", "csv", "parquet"])
+def test_formats_files_and_orders_give_the_same_bytes(kind, tmp_path):
+    data = judged()
+    whole = tmp_path / "whole.txt"
+    rw.write_letor(data, whole)
+    first = rw.BinnedData.create(whole, tmp_path / "a", n_features=5)
+    order = np.argsort(np.random.default_rng(3).permutation(40)[data.qid], kind="stable")  # queries in another order
+    for number, rows in enumerate(np.array_split(order, [7, 60, 61])):  # queries straddle files
+        part = data.take(rows)
+        if kind.startswith("letor"):
+            rw.write_letor(part, tmp_path / f"part-{number}.{kind.replace('letor', 'txt')}")
+        elif kind == "csv":
+            frame(part).to_csv(tmp_path / f"part-{number}.csv", index=False)
+        else:
+            frame(part).to_parquet(tmp_path / f"part-{number}.parquet")
+    pattern = tmp_path / f"part-*.{kind.replace('letor', 'txt')}"
+    options = {"n_features": 5} if kind.startswith("letor") else {}
+    other = rw.BinnedData.create(pattern, tmp_path / "b", **options)
+    assert len(other) == len(first)
+    for name in ("labels", "sizes", "rows", "edges", "frequencies", "column1", "missing"):
+        one, two = (binned._file._entries[name] for binned in (first, other))
+        assert one.shape == two.shape
+        size = int(np.prod(one.shape)) * np.dtype(one.dtype).itemsize
+        contents = [
+            binned._file._content[entry.offset : entry.offset + size]
+            for binned, entry in ((first, one), (other, two))
+        ]
+        assert contents[0] == contents[1], name
+
+
+def test_documents_of_a_query_may_be_anywhere(tmp_path):
+    data = judged()
+    rw.write_letor(data, tmp_path / "sorted.txt")
+    rw.write_letor(data.take(np.random.default_rng(1).permutation(len(data))), tmp_path / "shuffled.txt")
+    for name in ("sorted", "shuffled"):
+        rw.BinnedData.create(tmp_path / f"{name}.txt", tmp_path / name, n_features=5)
+    assert (tmp_path / "sorted").read_bytes() == (tmp_path / "shuffled").read_bytes()
+
+
+@given(SIZES, st.data())
+def test_blocks_of_whole_queries_hold_the_same_documents(sizes, data):
+    qid = np.repeat(np.arange(len(sizes)), sizes)
+    documents = rw.RankingData(np.arange(len(qid), dtype=np.float32)[:, None], np.zeros(len(qid)), qid)
+    cuts = sorted(data.draw(st.sets(st.integers(1, max(1, len(qid) - 1)), max_size=4)))
+    parts = [documents.take(rows) for rows in np.split(np.arange(len(qid)), cuts) if len(rows)]
+    whole = list(whole_queries(parts))
+    np.testing.assert_array_equal(np.concatenate([block.X for block in whole]), documents.X)
+    assert sum(len(block.groups) for block in whole) == len(sizes)
+
+
+def test_query_ids_that_look_like_integers_in_one_block_only(tmp_path):
+    lines = [f"{row % 2} qid:{row // 10 if row < 60 else f'q{row // 10}'} 1:{row}" for row in range(100)]
+    (tmp_path / "mixed.txt").write_text("\n".join(lines))
+    assert len(rw.BinnedData.create(tmp_path / "mixed.txt", tmp_path / "mixed").data.groups) == 10
+
+
+def test_the_range_of_features_and_the_names_are_kept(tmp_path):
+    data = judged()
+    frame(data).to_parquet(tmp_path / "all.parquet")
+    binned = rw.BinnedData.create(tmp_path / "all.parquet", tmp_path / "all.binned")
+    assert binned.data.feature_names == tuple(f"f{number}" for number in range(5))
+    ranges = rw.TrainingSet(data).ranges
+    np.testing.assert_array_equal(binned.ranges.minimum, ranges.minimum)
+    np.testing.assert_array_equal(binned.ranges.missing, ranges.missing)
+    assert rw.LambdaMART(rounds=2).fit(binned).feature_names_in_.tolist() == list(binned.data.feature_names)
+
+
+def test_binned_data_are_pickled_as_their_path(tmp_path):
+    rw.write_letor(judged(), tmp_path / "all.txt")
+    binned = rw.BinnedData.create(tmp_path / "all.txt", tmp_path / "all.binned")
+    assert repr(pickle.loads(pickle.dumps(binned))) == repr(binned)
+
+
+# Mistakes
+
+
+def test_rankers_that_need_values_say_so(tmp_path):
+    rw.write_letor(judged(), tmp_path / "all.txt")
+    binned = rw.BinnedData.create(tmp_path / "all.txt", tmp_path / "all.binned")
+    for ranker in (rw.AdaRank(), rw.RankSVM(), rw.ListNet(), rw.LambdaMART(query_features=["rank"])):
+        with pytest.raises(rw.InputError, match="Binned data hold bins of features, not their values"):
+            ranker.fit(binned)
+
+
+def test_other_bins_than_those_of_the_file_are_refused(tmp_path):
+    rw.write_letor(judged(), tmp_path / "all.txt")
+    binned = rw.BinnedData.create(tmp_path / "all.txt", tmp_path / "all.binned", max_bins=9)
+    with pytest.raises(rw.InputError, match=r"was made with max_bins=9 .* asks for max_bins=255"):
+        rw.LambdaMART(rounds=2).fit(binned)
+    rw.LambdaMART(rounds=2, max_bins=9).fit(binned)
+
+
+def test_any_changed_byte_of_codes_is_noticed(tmp_path):
+    rw.write_letor(judged(), tmp_path / "all.txt")
+    binned = rw.BinnedData.create(tmp_path / "all.txt", tmp_path / "all.binned")
+    content = bytearray((tmp_path / "all.binned").read_bytes())
+    content[binned._file._entries["rows"].offset + 3] ^= 1
+    (tmp_path / "all.binned").write_bytes(content)
+    with pytest.raises(rw.InputError, match=r"its array rows does not match its checksum; bin the files again"):
+        rw.LambdaMART(rounds=2).fit(rw.BinnedData(tmp_path / "all.binned"))
+    (tmp_path / "all.binned").write_bytes(content[:-7])
+    with pytest.raises(rw.InputError, match="is cut short: bin the files again"):
+        rw.BinnedData(tmp_path / "all.binned")
+
+
+def test_files_that_differ_are_refused(tmp_path):
+    data = judged()
+    frame(data).to_csv(tmp_path / "a.csv", index=False)
+    frame(data).rename(columns={"f4": "other"}).to_csv(tmp_path / "b.csv", index=False)
+    with pytest.raises(rw.InputError, match=r"b.csv: There is no column 'f4'"):
+        rw.BinnedData.create([tmp_path / "a.csv", tmp_path / "b.csv"], tmp_path / "out")
+    rw.write_letor(data, tmp_path / "c.txt")
+    with pytest.raises(rw.InputError, match="Files of several formats cannot be read together"):
+        rw.BinnedData.create([tmp_path / "a.csv", tmp_path / "c.txt"], tmp_path / "out")
+    with pytest.raises(rw.InputError, match=r"There is no file .*d-\*.txt"):
+        rw.BinnedData.create(tmp_path / "d-*.txt", tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_failure_leaves_nothing_behind(tmp_path):
+    (tmp_path / "bad.txt").write_text("\n".join(f"1 qid:{row} 1:{row}" for row in range(80)) + "\n1 quid:7 1:2\n")
+    with pytest.raises(rw.InputError, match="line 81: expected qid:ID"):
+        rw.BinnedData.create(tmp_path / "bad.txt", tmp_path / "out")
+    assert [path.name for path in tmp_path.iterdir()] == ["bad.txt"]
+
+
+def test_files_that_change_between_the_passes_are_refused(tmp_path):
+    rw.write_letor(judged(), tmp_path / "all.txt")
+
+    def grow(number, _documents):
+        if number == 1:
+            with (tmp_path / "all.txt").open("a") as file:
+                file.write("1 qid:new 1:1 2:2 3:3 4:4 5:5\n")
+
+    with pytest.raises(rw.InputError, match="The files changed while they were binned"):
+        rw.BinnedData.create(tmp_path / "all.txt", tmp_path / "out", on_block=grow)
+    assert not (tmp_path / "out").exists()
