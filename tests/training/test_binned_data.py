@@ -1,8 +1,4 @@
-import gzip
-import json
 import pickle
-import subprocess
-import sys
 
 import numpy as np
 import pandas as pd
@@ -11,10 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import rankwright as rw
-from rankwright.base.array_files import ArrayFile
-from rankwright.data.column_roles import Roles
 from rankwright.data.readers import blocks
-from rankwright.data.readers.blocks import judged_files, whole_queries
+from rankwright.data.readers.blocks import whole_queries
 from rankwright.training import binned_data, file_survey, training_set
 
 SIZES = st.lists(st.integers(1, 9), min_size=1, max_size=8)
@@ -34,7 +28,8 @@ def judged(n_queries=40, seed=1, n_features=5):
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch):
     """Make many blocks, buckets and a sample of the documents from little data."""
-    monkeypatch.setattr(blocks, "BLOCK_DOCUMENTS", 30)
+    monkeypatch.setattr(blocks, "FIRST_DOCUMENTS", 30)
+    monkeypatch.setattr(blocks, "BLOCK_VALUES", 150)
     monkeypatch.setattr(binned_data, "BUCKET_BYTES", 1500)
     monkeypatch.setattr(training_set, "SAMPLE_ROWS", 100)
     monkeypatch.setattr(file_survey, "SAMPLE_ROWS", 100)
@@ -78,7 +73,9 @@ def test_formats_files_and_orders_give_the_same_bytes(kind, tmp_path):
     whole = tmp_path / "whole.txt"
     rw.write_letor(data, whole)
     first = rw.BinnedData.create(whole, tmp_path / "a", n_features=5)
-    order = np.argsort(np.random.default_rng(3).permutation(40)[data.qid], kind="stable")  # queries in another order
+    order = np.argsort(
+        np.random.default_rng(3).permutation(40)[data.qid], kind="stable"
+    )  # queries in another order
     for number, rows in enumerate(np.array_split(order, [7, 60, 61])):  # queries straddle files
         part = data.take(rows)
         if kind.startswith("letor"):

@@ -310,7 +310,11 @@ def test_edges_of_many_rows_come_from_a_sample():
 def test_the_sample_depends_neither_on_the_order_of_documents_nor_on_the_names_of_queries(monkeypatch):
     monkeypatch.setattr("rankwright.training.training_set.SAMPLE_ROWS", 300)
     random = np.random.default_rng(1)
-    X, y, qid = random.normal(size=(2000, 2)).astype(np.float32), random.integers(3, size=2000), np.arange(2000) // 20
+    X, y, qid = (
+        random.normal(size=(2000, 2)).astype(np.float32),
+        random.integers(3, size=2000),
+        np.arange(2000) // 20,
+    )
     order = random.permutation(2000)
     shuffled = RankingData(X[order], y[order], 1000 - qid[order])
     one, other = (TrainingSet(data).binned(9).matrix for data in (RankingData(X, y, qid), shuffled))

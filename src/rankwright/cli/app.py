@@ -69,7 +69,18 @@ class Verbs(VerbGroup):
     panels: ClassVar[Mapping[str, Sequence[str]]] = {
         "Get started": ("demo", "text-demo", "rankers", "generate"),
         "Train and evaluate": (
-            *("auto", "train", "bin", "tune", "evaluate", "compare", "crossval", "combine", "reproduce", "analyse"),
+            *(
+                "auto",
+                "train",
+                "bin",
+                "tune",
+                "evaluate",
+                "compare",
+                "crossval",
+                "combine",
+                "reproduce",
+                "analyse",
+            ),
         ),
         "Apply a model": ("predict", "rank", "serve", "drift", "info", "import", "export"),
         "Search text": ("index", "search", "features"),

@@ -26,7 +26,7 @@ from rankwright.data.dataset import RankingData, content_hashes, query_hashes
 from rankwright.data.feature_ranges import FeatureRanges
 from rankwright.data.groups import QueryGroups
 from rankwright.data.readers.blocks import judged_files
-from rankwright.training.file_survey import Survey, survey
+from rankwright.training.file_survey import Bins, Survey, survey
 from rankwright.training.training_set import (
     COARSE_DOCUMENTS,
     MAX_BINS,
@@ -165,13 +165,15 @@ class BinnedData(TrainingSet):
         blocks = judged_files(files, roles, delimiter=delimiter, n_features=n_features)
         known = survey(_Counted(blocks, 1, on_block))
         is_coarse = known.n_documents >= COARSE_DOCUMENTS if coarse is None else coarse
-        binning = known.binning(max_bins, threads, coarse=is_coarse)
+        bins = known.bins(max_bins, threads)
         with write_whole(path) as file:
             writer = ArrayWriter(file)
-            _Binner(known, binning, threads).write(_Counted(blocks, 2, on_block), Path(path).parent, writer)
+            _Binner(known, bins, threads, coarse=is_coarse).write(
+                _Counted(blocks, 2, on_block), Path(path).parent, writer
+            )
             about = {
                 "version": VERSION,
-                "n_features": len(binning.edges),
+                "n_features": len(bins.edges),
                 "feature_names": blocks.first.feature_names,
                 "max_bins": max_bins,
                 "coarse": is_coarse,
@@ -241,7 +243,9 @@ class BinnedData(TrainingSet):
     def _mapped_codes(self) -> BinnedFeatures:
         self._file.verify_all()
         n_features = self.n_features
-        edges = np.split(self._file.array("edges", "float32"), np.cumsum(self._file.array("n_edges", "int64"))[:-1])
+        edges = np.split(
+            self._file.array("edges", "float32"), np.cumsum(self._file.array("n_edges", "int64"))[:-1]
+        )
         frequencies = self._file.array("frequencies", "uint32", 2)
         binning = _native.Binning([list(map(float, part)) for part in edges], frequencies, self.coarse)
         columns = self._file.stacked([f"column{feature}" for feature in range(n_features)], "uint8")
@@ -274,14 +278,15 @@ class _Counted:
 class _Binner:
     """The second pass: codes go to buckets of adjacent queries, and each bucket, sorted, to the file."""
 
-    def __init__(self, known: Survey, binning: _native.Binning, n_threads: int) -> None:
-        self._known, self._binning, self._n_threads = known, binning, n_threads
+    def __init__(self, known: Survey, bins: Bins, n_threads: int, *, coarse: bool) -> None:
+        self._known, self._bins, self._n_threads = known, bins, n_threads
+        self._binning = _native.Binning(bins.edges, bins.frequencies, coarse)
         order = known.queries.canonical_order()
         self._sizes = known.queries.sizes[order]
         self._position = np.empty(len(order), np.int64)  # of each query in canonical order
         self._position[order] = np.arange(len(order))
         self._record = np.dtype(
-            [("query", "<i8"), ("content", "<u8"), ("label", "<f8"), ("codes", "u1", (len(binning.edges),))]
+            [("query", "<i8"), ("content", "<u8"), ("label", "<f8"), ("codes", "u1", (len(bins.edges),))]
         )
         n_documents = np.cumsum(self._sizes) - self._sizes
         self._bucket = n_documents * self._record.itemsize // BUCKET_BYTES  # of each query in canonical order
@@ -289,7 +294,7 @@ class _Binner:
     def write(self, blocks: Iterable[RankingData], folder: Path, writer: ArrayWriter) -> None:
         """Write all arrays but the description."""
         self._add_small_arrays(writer)
-        n_documents, n_features = self._known.n_documents, len(self._binning.edges)
+        n_documents, n_features = self._known.n_documents, len(self._bins.edges)
         stride = n_documents + -n_documents % ALIGNED
         writer.reserve("labels", "float64", [n_documents])
         writer.reserve("rows", "uint8", [n_documents, self._binning.n_bytes])
@@ -303,11 +308,11 @@ class _Binner:
             writer.fill(f"column{feature}", np.zeros(stride - n_documents, np.uint8))
 
     def _add_small_arrays(self, writer: ArrayWriter) -> None:
-        edges, ranges = self._binning.edges, self._known.ranges
+        edges, ranges = self._bins.edges, self._known.ranges
         writer.add("sizes", self._sizes)
         writer.add("edges", np.concatenate([np.array(part, np.float32) for part in edges]))
         writer.add("n_edges", np.array([len(part) for part in edges], np.int64))
-        writer.add("frequencies", self._known.frequencies(edges, self._n_threads))
+        writer.add("frequencies", self._bins.frequencies)
         writer.add("minimum", ranges.minimum)
         writer.add("maximum", ranges.maximum)
         writer.add("missing", ranges.missing)

@@ -58,20 +58,34 @@ class QueryTable:
 class RowSample:
     """The documents with the smallest sampling keys of all that were added."""
 
-    def __init__(self, n_rows: int) -> None:
-        self._n_rows = n_rows
-        self.keys = np.zeros(0, np.uint64)
-        self.X = np.zeros((0, 0), np.float32)
+    def __init__(self, n_rows: int, n_features: int) -> None:
+        self._keys = np.zeros(n_rows, np.uint64)
+        self._X = np.empty((n_rows, n_features), np.float32)
+        self._n_rows = 0  # that are filled
+
+    @property
+    def X(self) -> Floats:
+        """The features of the sampled documents."""
+        return self._X[: self._n_rows]
 
     def add(self, keys: NDArray[np.uint64], X: Floats) -> None:
-        """Add documents."""
-        if len(self.keys) == self._n_rows:
-            below = keys < self.keys.max()
-            keys, X = keys[below], X[below]
-        self.keys = np.concatenate([self.keys, keys])
-        self.X = np.concatenate([self.X, X]) if len(self.X) else X
-        kept = smallest(self.keys, self._n_rows)
-        self.keys, self.X = self.keys[kept], self.X[kept]
+        """Add documents: to empty rows, then in place of those with the largest keys."""
+        first = self._n_rows
+        self._n_rows = min(len(self._keys), first + len(keys))
+        added = self._n_rows - first
+        self._keys[first : self._n_rows], self._X[first : self._n_rows] = keys[:added], X[:added]
+        rivals = added + np.flatnonzero(keys[added:] < self._keys.max())
+        kept = smallest(np.concatenate([self._keys, keys[rivals]]), len(self._keys))
+        taken = rivals[kept[kept >= len(self._keys)] - len(self._keys)]
+        free = np.setdiff1d(np.arange(len(self._keys)), kept, assume_unique=True)
+        self._keys[free], self._X[free] = keys[taken], X[taken]
+
+
+class Bins(NamedTuple):
+    """The edges of each feature's bins, and how many sampled documents are in each; of all, how many miss it."""
+
+    edges: list[list[float]]
+    frequencies: NDArray[np.uint32]
 
 
 class Survey(NamedTuple):
@@ -84,47 +98,44 @@ class Survey(NamedTuple):
     n_missing: Integers
     varies: bool  # whether any feature varies within a query whose labels differ
 
-    def binning(self, max_bins: int, n_threads: int, *, coarse: bool) -> _native.Binning:
+    def bins(self, max_bins: int, n_threads: int) -> Bins:
         """Return the bins of the features, from the sample."""
         rows = np.arange(len(self.sample))
         edges = _native.find_all_edges(self.sample, rows, max_bins, n_threads)
-        return _native.Binning(edges, self.frequencies(edges, n_threads), coarse)
-
-    def frequencies(self, edges: list[list[float]], n_threads: int) -> NDArray[np.uint32]:
-        """Return how many documents of the sample have each code of a feature, and how many of all miss it."""
         plain = _native.Binning(edges, np.zeros((len(edges), CODES), np.uint32), False)
         counts = [np.bincount(column, minlength=CODES) for column in plain.encode(self.sample, n_threads).T]
         frequencies = np.array(counts, dtype=np.uint32).reshape(-1, CODES)
         frequencies[:, -1] = np.minimum(self.n_missing, np.iinfo(np.uint32).max)
-        return frequencies
+        return Bins(edges, frequencies)
 
 
 def survey(blocks: Iterable[RankingData]) -> Survey:
     """Read all blocks of judged documents, each of whole queries."""
-    queries, sample = QueryTable(), RowSample(SAMPLE_ROWS)
+    queries, sample = QueryTable(), None
     lowest, highest, missing, n_documents, varies, scattered = [], [], [], 0, False, False
     for block in blocks:
         content = content_hashes(block)
         of_query = query_hashes(content, block.groups)
         scattered |= queries.add(block, of_query)
+        sample = sample or RowSample(SAMPLE_ROWS, block.n_features)
         sample.add(sampling_keys(content, of_query[block.groups.query_of_row]), block.X)
         lowest.append(np.fmin.reduce(block.X, initial=np.inf))
         highest.append(np.fmax.reduce(block.X, initial=-np.inf))
         missing.append(n_missing(block.X))
         n_documents += len(block)
         varies = varies or TrainingSet(block).varies
-    if not n_documents:
+    if sample is None:
         raise InputError("The files hold no documents.")
     counts = np.sum(missing, axis=0)
     ranges = FeatureRanges(np.min(lowest, axis=0), np.max(highest, axis=0), counts / n_documents)
     if scattered:
-        sample = _sample_again(blocks, queries)
+        sample = _sample_again(blocks, queries, len(counts))
     return Survey(queries, sample.X, ranges, n_documents, counts, varies)
 
 
-def _sample_again(blocks: Iterable[RankingData], queries: QueryTable) -> RowSample:
+def _sample_again(blocks: Iterable[RankingData], queries: QueryTable, n_features: int) -> RowSample:
     """Return the sample where the documents of a query are not all together: only now is its hash known."""
-    sample = RowSample(SAMPLE_ROWS)
+    sample = RowSample(SAMPLE_ROWS, n_features)
     for block in blocks:
         of_query = queries.hashes[queries.numbers_of(block)]
         sample.add(sampling_keys(content_hashes(block), of_query[block.groups.query_of_row]), block.X)

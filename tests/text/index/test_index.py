@@ -16,11 +16,11 @@ from hypothesis import strategies as st
 
 import rankwright as rw
 from properties import examples
+from rankwright.base.array_files import BLOCK, ArrayFile, ArrayWriter
 from rankwright.base.files import write_whole
 from rankwright.text import BM25, Analyser, Dirichlet, Index, JelinekMercer
 from rankwright.text.features import scopes
 from rankwright.text.index import building, merging, segments
-from rankwright.base.array_files import BLOCK, ArrayFile, ArrayWriter
 from rankwright.text.index.manifest import changing, checksum_of
 from text_documents import Text, bodies, stored_arrays, texts, write_arrays
 

@@ -308,7 +308,9 @@ def test_gradients_of_any_size_make_no_nonsense(scale):
 def test_no_split_leaves_one_leaf(X, limits):
     X = X.astype(np.float32)
     task = all_rows_task([-1, 1, 2, 6], n_features=X.shape[1])
-    binned = _native.encode(X, np.arange(4), np.arange(4), _native.find_all_edges(X, np.arange(4), 255, 1), False, 1)
+    binned = _native.encode(
+        X, np.arange(4), np.arange(4), _native.find_all_edges(X, np.arange(4), 255, 1), False, 1
+    )
     tree, outputs = grown(binned, **task, **(LIMITS | limits), n_threads=1)
     assert len(tree["feature"]) == 0
     assert outputs.tolist() == [0 if "l2" in limits else 2] * 4

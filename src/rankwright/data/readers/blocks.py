@@ -24,10 +24,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from rankwright.data.column_roles import Columns
+    from rankwright.data.tables import TableColumn
 
     AnyPath = str | os.PathLike[str]
 
-BLOCK_DOCUMENTS = 1 << 17
+FIRST_DOCUMENTS = 1 << 14  # which decide on the features
+BLOCK_VALUES = 1 << 22  # of features in the blocks that are read: 16 MiB, so that few are in memory at once
 LETOR, CSV, PARQUET = "LETOR", "CSV", "Parquet"
 FORMATS = {".csv": CSV, ".tsv": CSV, ".parquet": PARQUET}
 
@@ -60,7 +62,7 @@ class JudgedFiles:
     @cached_property
     def first(self) -> RankingData:
         """The first block of the first file."""
-        return warned(next(self._blocks_of(self.files[0], self.roles, self.n_features)))
+        return warned(next(self._blocks_of(self.files[0], self.roles, self.n_features, FIRST_DOCUMENTS)))
 
     def __iter__(self) -> Iterator[RankingData]:
         return whole_queries(self._blocks())
@@ -68,30 +70,33 @@ class JudgedFiles:
     def _blocks(self) -> Iterator[RankingData]:
         columns, n_features = self.first.columns, self.first.n_features
         roles = self.roles if columns is None else _fixed(columns)
+        n_documents = max(1, BLOCK_VALUES // n_features)
         for file in self.files:
-            for block in self._blocks_of(file, roles, n_features):
+            for block in self._blocks_of(file, roles, n_features, n_documents):
                 if block.feature_names != self.first.feature_names:
                     raise InputError(f"{file} has other features than {self.files[0]}.")
                 yield block
 
-    def _blocks_of(self, file: str, roles: Roles, n_features: int | None) -> Iterator[RankingData]:
-        readers = {LETOR: self._letor, CSV: self._csv, PARQUET: self._parquet}
+    def _blocks_of(
+        self, file: str, roles: Roles, n_features: int | None, n_documents: int
+    ) -> Iterator[RankingData]:
+        if format_of(file) == LETOR:
+            blocks: Iterable[object] = letor_blocks(file, n_documents, n_features)
+        else:
+            tables = self._csv if format_of(file) == CSV else self._parquet
+            blocks = (documents_of(columns, roles) for columns in tables(file, roles, n_documents))
         with naming(file):
-            for block in readers[format_of(file)](file, roles, n_features):
+            for block in blocks:
                 assert isinstance(block, RankingData)
                 yield block
 
-    def _letor(self, file: str, _roles: Roles, n_features: int | None) -> Iterator[object]:
-        return letor_blocks(file, BLOCK_DOCUMENTS, n_features)
+    def _csv(self, file: str, roles: Roles, n_rows: int) -> Iterator[Iterable[TableColumn]]:
+        blocks = csv_blocks(file, roles, checked_delimiter(file, self.delimiter), n_rows)
+        return (columns for columns, _ in blocks)
 
-    def _csv(self, file: str, roles: Roles, _n_features: int | None) -> Iterator[object]:
-        for columns, _ in csv_blocks(file, roles, checked_delimiter(file, self.delimiter), BLOCK_DOCUMENTS):
-            yield documents_of(columns, roles)
-
-    def _parquet(self, file: str, roles: Roles, _n_features: int | None) -> Iterator[object]:
+    def _parquet(self, file: str, roles: Roles, n_rows: int) -> Iterator[Iterable[TableColumn]]:
         needed = None if roles.features is None else [roles.qid, roles.label or "", *roles.features]
-        for columns in parquet_blocks(file, needed, BLOCK_DOCUMENTS):
-            yield documents_of(columns, roles)
+        return parquet_blocks(file, needed, n_rows)
 
 
 def judged_files(
@@ -122,7 +127,9 @@ def whole_queries(blocks: Iterable[RankingData]) -> Iterator[RankingData]:
     tail: RankingData | None = None
     for block in blocks:
         joined = block if tail is None else _joined(tail, block)
-        n_last = int(np.argmin(np.append(joined.qid[::-1] == joined.qid[-1], False)))  # documents of the last query
+        n_last = int(
+            np.argmin(np.append(joined.qid[::-1] == joined.qid[-1], False))
+        )  # documents of the last query
         tail = joined.take(np.arange(len(joined) - n_last, len(joined)))
         if n_last < len(joined):
             yield joined.take(np.arange(len(joined) - n_last))

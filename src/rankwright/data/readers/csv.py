@@ -185,10 +185,13 @@ def csv_blocks(
     written = _parsed(path, None, shown, delimiter, n_rows) if shown else repeat(None)
     for (columns, size), as_text in zip(blocks, written, strict=False):
         texts_of = columns if as_text is None else as_text[0]
-        yield [
-            _CsvColumn(path, column, column.name == roles.label, text if column.name in shown else column)
-            for column, text in zip(columns, texts_of, strict=True)
-        ], size
+        yield (
+            [
+                _CsvColumn(path, column, column.name == roles.label, text if column.name in shown else column)
+                for column, text in zip(columns, texts_of, strict=True)
+            ],
+            size,
+        )
 
 
 def _parsed(

@@ -271,6 +271,8 @@ class _ArrowColumn(_FrameColumn):
     def _doubles(self) -> Doubles:
         from pyarrow import float64, types
 
+        if types.is_float32(self.values.type):  # as features are kept
+            return np.asarray(self.values.to_numpy())
         half = types.is_float16(self.values.type)  # which not every version can cast
         plain = self.values if half else self.values.cast(float64(), safe=False)
         return np.asarray(plain.to_numpy(), dtype=np.float64)

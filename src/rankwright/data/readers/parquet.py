@@ -78,8 +78,11 @@ def parquet_blocks(
 ) -> Iterator[Iterator[TableColumn]]:
     """Yield the given columns of a file, or all of them, in blocks of at most `n_rows`."""
     with _readable(path) as (parquet, _):
-        for batch in parquet.ParquetFile(path).iter_batches(n_rows, columns=columns):
-            yield columns_of(batch)
+        file = parquet.ParquetFile(path, pre_buffer=True)
+        for group in range(file.num_row_groups):  # a whole one on several threads, which batches are not
+            table = file.read_row_group(group, columns=columns)
+            for first in range(0, len(table), n_rows):
+                yield columns_of(table.slice(first, n_rows))
 
 
 @contextmanager

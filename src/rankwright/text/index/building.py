@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import numpy as np
 
 from rankwright import _native
+from rankwright.base.array_files import ArrayWriter
 from rankwright.base.errors import InputError
 from rankwright.base.files import write_whole
 from rankwright.text.analyser import Analyser, words_by
-from rankwright.base.array_files import ArrayWriter
 from rankwright.text.index.checks import IndexedDocument, checked_document
 from rankwright.text.index.manifest import Manifest, SegmentEntry
 from rankwright.text.index.segments import Segment, TextColumn, joint_vocabulary, vocabulary_scopes

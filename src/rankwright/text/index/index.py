@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rankwright.base.array_files import ArrayWriter
 from rankwright.base.errors import InputError
 from rankwright.base.files import write_whole
 from rankwright.base.resources import resolve_threads
 from rankwright.base.wording import SENTENCE, counted, shortened
 from rankwright.reports.result import Result
 from rankwright.text.analyser import Analyser, analyser_from, checked_analyser, state_of, terms_of_texts
-from rankwright.base.array_files import ArrayWriter
 from rankwright.text.index.building import Building
 from rankwright.text.index.checks import (
     checked_ids,

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankwright import _native
+from rankwright.base.array_files import ArrayWriter
 from rankwright.base.errors import InputError
 from rankwright.base.files import write_whole
-from rankwright.base.array_files import ArrayWriter
 from rankwright.text.index.building import write_column, write_vocabulary
 from rankwright.text.index.checks import refusing_damage
 from rankwright.text.index.manifest import SegmentEntry, named_files

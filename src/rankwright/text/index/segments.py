@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from rankwright import _native
+from rankwright.base.array_files import ArrayFile
 from rankwright.base.arrays import sealed
 from rankwright.base.errors import InputError
-from rankwright.base.array_files import ArrayFile
 from rankwright.text.index.checks import refusing_damage
 
 if TYPE_CHECKING:
