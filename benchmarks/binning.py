@@ -1,8 +1,8 @@
 """Binning of files, compared with XGBoost's external memory and LightGBM's two rounds, and training from them.
 
-`python -m benchmarks.binning` generates Parquet and CSV files and bins them with each tool, each in a process of its
-own, after its imports and a small file; `--queries` and `--features` change the size, `--folder` keeps the files.
-Then it trains from the binned file and from documents in memory, and prints time, memory and a hash of the model.
+`python -m benchmarks.binning` generates Parquet and CSV files and bins them with each tool, each in its own
+process; `--queries` and `--features` change the size, `--folder` keeps the files. Then it trains from the binned
+file and from documents in memory, and prints time, memory and a hash of the model.
 """
 
 from __future__ import annotations

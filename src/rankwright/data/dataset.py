@@ -320,8 +320,8 @@ def query_hashes(content: NDArray[np.uint64], groups: QueryGroups) -> NDArray[np
 def sampling_keys(content: NDArray[np.uint64], of_query: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """Return a pseudo-random number of each document, given its hash and that of its query.
 
-    The documents with the smallest ones are a sample that depends neither on the order of documents nor on how they
-    are spread over files or machines. Equal documents of different queries have different numbers.
+    The documents with the smallest ones are a sample that depends neither on the order of documents nor on how
+    they are spread over files or machines. Equal documents of different queries have different numbers.
     """
     return _spread(content ^ _spread(of_query))
 

@@ -7,7 +7,6 @@ files they are read: queries and their documents are in canonical order.
 from __future__ import annotations
 
 import json
-import os
 from functools import cached_property
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -37,6 +36,7 @@ from rankwright.training.training_set import (
 )
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
@@ -64,15 +64,15 @@ class BinnedDocuments(RankingData):
         self._set("_n_features", n_features)
 
     @property
-    def X(self) -> Never:  # type: ignore[override]
+    def X(self) -> Never:  # noqa: N802  # as documents call their features
         """Refuse: there are no values."""
         raise InputError(
-            "Binned data hold bins of features, not their values: LambdaMART, MART, McRank, AdaBoostMH, RankBoost and "
-            "MPBoost learn from them, without query_features; other rankers need the documents."
+            "Binned data hold bins of features, not their values: LambdaMART, MART, McRank, AdaBoostMH, RankBoost "
+            "and MPBoost learn from them, without query_features; other rankers need the documents."
         )
 
     @property
-    def qid(self) -> Integers:  # type: ignore[override]
+    def qid(self) -> Integers:
         """The number of each document's query."""
         return self.groups.query_of_row
 
@@ -145,7 +145,7 @@ class BinnedData(TrainingSet):
         ----------
         files
             LETOR text, CSV or Parquet: a file, a folder of Parquet files, a pattern such as `part-*.csv`, or
-            several of them. Documents of a query may be anywhere in them; binning is faster where they are together.
+            several of them. The documents of a query may be anywhere in them, best together.
         path
             The file to write, whole or not at all.
         max_bins
@@ -209,7 +209,7 @@ class BinnedData(TrainingSet):
         return dict(about)
 
     @cached_property
-    def canonical_rows(self) -> NDArray[np.int64]:  # type: ignore[override]
+    def canonical_rows(self) -> NDArray[np.int64]:
         """The rows are in canonical order."""
         return np.arange(len(self))
 
@@ -225,18 +225,23 @@ class BinnedData(TrainingSet):
         return self._varies_within_queries
 
     @cached_property
-    def ranges(self) -> FeatureRanges:  # type: ignore[override]
+    def ranges(self) -> FeatureRanges:
         """The range of each feature."""
         lowest, highest = (self._file.verified(name, "float32") for name in ("minimum", "maximum"))
         return FeatureRanges(lowest, highest, self._file.verified("missing", "float64"))
 
-    def binned(self, max_bins: int, n_jobs: int | None = None, *, coarse: bool = False) -> BinnedFeatures:
+    def binned(
+        self,
+        max_bins: int,
+        n_jobs: int | None = None,  # noqa: ARG002  # the file has the codes
+        *,
+        coarse: bool = False,
+    ) -> BinnedFeatures:
         """Return the codes of the file, which must have been made with these settings."""
-        asked, made = {"max_bins": max_bins, "coarse": coarse}, {"max_bins": self.max_bins, "coarse": self.coarse}
-        if asked != made:
+        if (max_bins, coarse) != (self.max_bins, self.coarse):
             raise InputError(
-                f"{self.path} was made with max_bins={self.max_bins} and coarse={self.coarse}, and the ranker asks "
-                f"for max_bins={max_bins} and coarse={coarse}: give both the same."
+                f"{self.path} was made with max_bins={self.max_bins} and coarse={self.coarse}, and the ranker "
+                f"asks for max_bins={max_bins} and coarse={coarse}: give both the same."
             )
         return self._once("codes", self._mapped_codes)
 
@@ -255,7 +260,9 @@ class BinnedData(TrainingSet):
         return BinnedFeatures(binning.matrix(columns, rows), np.arange(n_features))
 
     def with_query_features(self, kinds: tuple[QueryFeature, ...], *, raw: bool = True) -> TrainingSet:
-        return self if raw and not kinds else TrainingSet(self.data.X)
+        if kinds or not raw:
+            _ = self.data.X  # which says that there are no values
+        return self
 
 
 class _Counted:

@@ -64,7 +64,7 @@ class RowSample:
         self._n_rows = 0  # that are filled
 
     @property
-    def X(self) -> Floats:
+    def features(self) -> Floats:
         """The features of the sampled documents."""
         return self._X[: self._n_rows]
 
@@ -130,7 +130,7 @@ def survey(blocks: Iterable[RankingData]) -> Survey:
     ranges = FeatureRanges(np.min(lowest, axis=0), np.max(highest, axis=0), counts / n_documents)
     if scattered:
         sample = _sample_again(blocks, queries, len(counts))
-    return Survey(queries, sample.X, ranges, n_documents, counts, varies)
+    return Survey(queries, sample.features, ranges, n_documents, counts, varies)
 
 
 def _sample_again(blocks: Iterable[RankingData], queries: QueryTable, n_features: int) -> RowSample:

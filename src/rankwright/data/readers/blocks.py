@@ -55,7 +55,7 @@ class JudgedFiles:
     """
 
     files: tuple[str, ...]
-    roles: Roles = Roles()
+    roles: Roles
     delimiter: str | None = None
     n_features: int | None = None
 
