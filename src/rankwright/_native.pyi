@@ -428,7 +428,7 @@ class Binning:
     def arrange(
         self, codes: NDArray[np.uint8], order: NDArray[np.int64], n_threads: int
     ) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]: ...
-    # A matrix over arrays that somebody else owns, such as a mapped file; rows is flat, with ROW_PADDING bytes more.
+    # A matrix over arrays of another owner, such as a mapped file; rows is flat, with ROW_PADDING more bytes.
     def matrix(self, columns: NDArray[np.uint8], rows: NDArray[np.uint8], n_rows: int) -> BinnedMatrix: ...
 
 class BinnedMatrix(Binning):

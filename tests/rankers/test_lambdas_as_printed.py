@@ -14,9 +14,10 @@ from rankwright.models.model_file import encode
 from rankwright.rankers.parameters import declaration
 from rankwright.rankers.shared import lambdas
 from rankwright.rankers.shared.lambdas import LambdaGradients
+from rankwright.training.binned_features import BinnedFeatures
 from rankwright.training.learners.signal import Gradients
 from rankwright.training.learners.tree import FINE_LEVELS, LeastSquaresTrees, TreeLearner, TreeLimits, TreeSampling
-from rankwright.training.training_set import BinnedFeatures, QueryLabels, TrainingSet
+from rankwright.training.training_set import QueryLabels, TrainingSet
 from reference.lambdasmart import lambda_smart, lambdas_of_query, tree_leaves
 from reference.sweep import sweep as slow_sweep
 

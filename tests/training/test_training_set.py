@@ -16,14 +16,9 @@ from rankwright.base.errors import InputError
 from rankwright.data.dataset import Documents, RankingData
 from rankwright.data.query_features import QueryFeature, with_query_features
 from rankwright.training import training_set
+from rankwright.training.binned_features import BinnedFeatures
 from rankwright.training.fit_task import as_training_set
-from rankwright.training.training_set import (
-    BinnedFeatures,
-    TrainingSet,
-    bag_queries,
-    fold_queries,
-    hold_out_queries,
-)
+from rankwright.training.training_set import TrainingSet, bag_queries, fold_queries, hold_out_queries
 from reference import binning as slow
 
 ZSCORE, RANK = QueryFeature.ZSCORE, QueryFeature.RANK

@@ -25,15 +25,9 @@ from rankwright.data.dataset import RankingData, content_hashes, query_hashes
 from rankwright.data.feature_ranges import FeatureRanges
 from rankwright.data.groups import QueryGroups
 from rankwright.data.readers.blocks import judged_files
+from rankwright.training.binned_features import COARSE_DOCUMENTS, MAX_BINS, BinnedFeatures, require_bins
 from rankwright.training.file_survey import Bins, Survey, survey
-from rankwright.training.training_set import (
-    COARSE_DOCUMENTS,
-    MAX_BINS,
-    BinnedFeatures,
-    QueryLabels,
-    TrainingSet,
-    require_bins,
-)
+from rankwright.training.training_set import QueryLabels, TrainingSet
 
 if TYPE_CHECKING:
     import os
@@ -236,6 +230,7 @@ class BinnedData(TrainingSet):
         n_jobs: int | None = None,  # noqa: ARG002  # the file has the codes
         *,
         coarse: bool = False,
+        sets: bool = False,  # noqa: ARG002  # there are no categories
     ) -> BinnedFeatures:
         """Return the codes of the file, which must have been made with these settings."""
         if (max_bins, coarse) != (self.max_bins, self.coarse):
@@ -254,10 +249,10 @@ class BinnedData(TrainingSet):
         frequencies = self._file.array("frequencies", "uint32", 2)
         binning = _native.Binning([list(map(float, part)) for part in edges], frequencies, self.coarse)
         columns = self._file.stacked([f"column{feature}" for feature in range(n_features)], "uint8")
-        rows = self._file.array("rows", "uint8", 2)
-        if len(rows) != len(self):
+        rows = self._file.array("rows", "uint8")
+        if len(rows) != len(self) * binning.n_bytes + _native.ROW_PADDING:
             raise self._file.damaged("it has another number of rows than of labels")
-        return BinnedFeatures(binning.matrix(columns, rows), np.arange(n_features))
+        return BinnedFeatures(binning.matrix(columns, rows, len(self)), np.arange(n_features))
 
     def with_query_features(self, kinds: tuple[QueryFeature, ...], *, raw: bool = True) -> TrainingSet:
         if kinds or not raw:
@@ -304,13 +299,14 @@ class _Binner:
         n_documents, n_features = self._known.n_documents, len(self._bins.edges)
         stride = n_documents + -n_documents % ALIGNED
         writer.reserve("labels", "float64", [n_documents])
-        writer.reserve("rows", "uint8", [n_documents, self._binning.n_bytes])
+        writer.reserve("rows", "uint8", [n_documents * self._binning.n_bytes + _native.ROW_PADDING])
         for feature in range(n_features):
             writer.reserve(f"column{feature}", "uint8", [stride])
         with TemporaryDirectory(prefix=".binning-", dir=folder) as buckets:
             self._fill_buckets(blocks, Path(buckets))
             for bucket in range(int(self._bucket[-1]) + 1):
                 self._write_bucket(Path(buckets) / str(bucket), writer)
+        writer.fill("rows", np.zeros(_native.ROW_PADDING, np.uint8))
         for feature in range(n_features):
             writer.fill(f"column{feature}", np.zeros(stride - n_documents, np.uint8))
 

@@ -10,7 +10,8 @@ from rankwright import _native
 from rankwright.base.errors import InputError
 from rankwright.data.dataset import content_hashes, query_hashes, sampling_keys
 from rankwright.data.feature_ranges import FeatureRanges, n_missing
-from rankwright.training.training_set import SAMPLE_ROWS, TrainingSet, smallest
+from rankwright.training.binned_features import SAMPLE_ROWS, smallest
+from rankwright.training.training_set import TrainingSet
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -7,8 +7,8 @@ from hypothesis.extra import numpy as arrays
 from properties import examples
 from rankwright import _native
 from rankwright.models import ClassTrees, TreeEnsemble
+from rankwright.training.binned_features import BinnedFeatures
 from rankwright.training.learners.class_learners import ClassLearner, ClassWeights, DecisionProduct, HammingTree
-from rankwright.training.training_set import BinnedFeatures
 from reference import classes as reference
 
 # Few values make many ties.

@@ -11,10 +11,10 @@ from rankwright import _native
 from rankwright.data.dataset import RankingData
 from rankwright.data.groups import QueryGroups
 from rankwright.models import ClassTrees, TreeEnsemble
+from rankwright.training.binned_features import BinnedFeatures
 from rankwright.training.learners.class_trees import ClassTreeLearner, TreePerClass
 from rankwright.training.learners.signal import Gradients
 from rankwright.training.learners.tree import TreeLearner, TreeLimits, TreeSampling
-from rankwright.training.training_set import BinnedFeatures
 from reference.binning import encode
 from reference.class_growth import ClassGrower
 from training.learners.test_tree import DRAWN_LIMITS, GRADIENTS, LIMITS, VALUES, WEIGHTS, binned_all, leaves_of

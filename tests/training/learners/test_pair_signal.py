@@ -8,9 +8,10 @@ from rankwright import _native
 from rankwright.base.errors import InputError
 from rankwright.data.groups import QueryGroups
 from rankwright.rankers.shared.distances import Binary, Linear, Logarithmic, Logistic
+from rankwright.training.binned_features import BinnedFeatures
 from rankwright.training.learners import pair_signal as module
 from rankwright.training.learners.pair_signal import FactoredPairs, LabelPairs, ListedPairs
-from rankwright.training.training_set import BinnedFeatures, QueryLabels
+from rankwright.training.training_set import QueryLabels
 from reference import pairs as slow
 
 BOTH = pytest.mark.parametrize("kind", [FactoredPairs, ListedPairs])

@@ -7,9 +7,10 @@ from properties import examples
 from rankwright.data.groups import QueryGroups
 from rankwright.metrics import NDCG
 from rankwright.rankers.shared.distances import Binary, Linear
+from rankwright.training.binned_features import BinnedFeatures
 from rankwright.training.learners.pair_signal import FactoredPairs, LabelPairs, ListedPairs
 from rankwright.training.learners.stump import MetricVoteLearner, StumpLearner, VoteLearner
-from rankwright.training.training_set import BinnedFeatures, QueryLabels
+from rankwright.training.training_set import QueryLabels
 from reference import pairs as slow
 from training.learners.test_pair_signal import DISTANCES, make, states, twin
 

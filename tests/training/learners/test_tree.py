@@ -10,6 +10,7 @@ from properties import examples
 from rankwright import _native
 from rankwright.data.groups import QueryGroups
 from rankwright.models import TreeEnsemble
+from rankwright.training.binned_features import BinnedFeatures
 from rankwright.training.learners.signal import Gradients
 from rankwright.training.learners.tree import (
     FINE_LEVELS,
@@ -24,7 +25,6 @@ from rankwright.training.learners.tree import (
     draw_queries,
     levels_for,
 )
-from rankwright.training.training_set import BinnedFeatures
 from reference.binning import encode
 from reference.trees_growth import ExactGrower, Grower
 

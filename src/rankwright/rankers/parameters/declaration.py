@@ -24,7 +24,7 @@ from rankwright.base.errors import InputError
 from rankwright.base.wording import nearest
 from rankwright.rankers.parameters.checks import Check, Flag, Integer, OneOf, Real
 from rankwright.rankers.parameters.search_space import Choices, Range, Space
-from rankwright.training.training_set import MAX_BINS, BinnedFeatures
+from rankwright.training.binned_features import MAX_BINS, BinnedFeatures
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

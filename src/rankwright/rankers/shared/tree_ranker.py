@@ -23,9 +23,9 @@ from rankwright.rankers.parameters.declaration import (
 )
 from rankwright.rankers.parameters.search_space import Choices, Range
 from rankwright.rankers.ranker import Ranker
+from rankwright.training.binned_features import COARSE_DOCUMENTS
 from rankwright.training.boosting_loop import Rule, boost, weighted_trees
 from rankwright.training.learners.tree import TreeLearner, TreeLimits, TreeSampling, levels_for
-from rankwright.training.training_set import COARSE_DOCUMENTS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,11 +35,12 @@ if TYPE_CHECKING:
     from rankwright.base.arrays import Doubles
     from rankwright.data.dataset import RankingData
     from rankwright.models.scorer import Scorer
+    from rankwright.training.binned_features import BinnedFeatures
     from rankwright.training.fit_task import FitTask
     from rankwright.training.history import History
     from rankwright.training.learners.signal import Gradients, WeakLearner
     from rankwright.training.monitor import Monitor, WeightedModel
-    from rankwright.training.training_set import BinnedFeatures, TrainingSet
+    from rankwright.training.training_set import TrainingSet
 
 
 def leaves_for(n_documents: int) -> int:

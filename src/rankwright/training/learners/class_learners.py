@@ -16,8 +16,8 @@ from rankwright.training.monitor import RoundBlock, RoundsEnd, WeightedModel
 
 if TYPE_CHECKING:
     from rankwright.base.arrays import Doubles, Floats
+    from rankwright.training.binned_features import BinnedFeatures
     from rankwright.training.learners.signal import RunRounds
-    from rankwright.training.training_set import BinnedFeatures
 
 
 @dataclass(frozen=True, eq=False)

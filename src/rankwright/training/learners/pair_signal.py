@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rankwright.base.arrays import Doubles
-    from rankwright.training.training_set import BinnedFeatures, QueryLabels
+    from rankwright.training.binned_features import BinnedFeatures
+    from rankwright.training.training_set import QueryLabels
 
     # How strongly a document with the first label should be ranked above one with the second, lower label.
     Strength: TypeAlias = Callable[[Doubles, Doubles], Doubles]

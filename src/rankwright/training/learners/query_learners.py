@@ -12,11 +12,11 @@ import numpy as np
 from rankwright.data.groups import Ranking
 from rankwright.models.feature import FeatureScorer
 from rankwright.models.linear import LinearScorer
+from rankwright.training.binned_features import MAX_BINS
 from rankwright.training.learners.pair_signal import LabelPairs, equal_strength
 from rankwright.training.learners.signal import Gradients, QueryWeights, Weak
 from rankwright.training.learners.stump import VoteLearner
 from rankwright.training.learners.tree import TreeLearner, TreeLimits, TreeSampling
-from rankwright.training.training_set import MAX_BINS
 
 if TYPE_CHECKING:
     from rankwright.base.arrays import Doubles

@@ -20,8 +20,9 @@ if TYPE_CHECKING:
 
     from rankwright.base.arrays import Doubles
     from rankwright.metrics.base import Metric
+    from rankwright.training.binned_features import BinnedFeatures
     from rankwright.training.learners.pair_signal import PairSignal
-    from rankwright.training.training_set import BinnedFeatures, QueryLabels
+    from rankwright.training.training_set import QueryLabels
 
 MISSING = 255  # the code of a missing value
 NOTHING = 1e-12  # smaller sums of pair weights, which sum to 1, are rounding errors

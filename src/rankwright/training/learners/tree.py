@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
     from rankwright.base.arrays import Doubles, Floats
     from rankwright.data.groups import QueryGroups
+    from rankwright.training.binned_features import BinnedFeatures
     from rankwright.training.learners.signal import RunRounds
-    from rankwright.training.training_set import BinnedFeatures
 
 # Gradients are rounded to this many levels to choose splits, so that their sums are exact. Fewer lose accuracy.
 LEVELS = 127
