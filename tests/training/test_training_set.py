@@ -15,7 +15,7 @@ from rankwright import _native
 from rankwright.base.errors import InputError
 from rankwright.data.dataset import Documents, RankingData
 from rankwright.data.query_features import QueryFeature, with_query_features
-from rankwright.training import training_set
+from rankwright.training import binned_features
 from rankwright.training.binned_features import BinnedFeatures
 from rankwright.training.fit_task import as_training_set
 from rankwright.training.training_set import TrainingSet, bag_queries, fold_queries, hold_out_queries
@@ -441,7 +441,7 @@ def test_coarse_levels_hold_about_equally_many_and_a_frequent_value_has_its_own(
 
 
 def test_every_threshold_of_too_many_values_is_refused_before_it_takes_memory(monkeypatch):
-    monkeypatch.setattr(training_set, "available_memory", lambda: 2**20)
+    monkeypatch.setattr(binned_features, "available_memory", lambda: 2**20)
     X = np.random.default_rng(0).random((5_000, 20)).astype(np.float32)
     with pytest.raises(InputError, match="leave out all_thresholds, or round the features"):
         BinnedFeatures.exact(X, np.arange(len(X)))
