@@ -20,12 +20,12 @@ from rankwright.base.errors import InputError
 from rankwright.base.files import write_whole
 from rankwright.base.resources import resolve_threads
 from rankwright.base.wording import counted
-from rankwright.data.column_roles import LABEL, QUERY, Roles
+from rankwright.data.column_roles import Roles
 from rankwright.data.dataset import RankingData, content_hashes, query_hashes
 from rankwright.data.feature_ranges import FeatureRanges
 from rankwright.data.groups import QueryGroups
 from rankwright.data.readers.blocks import judged_files
-from rankwright.training.binned_features import COARSE_DOCUMENTS, MAX_BINS, BinnedFeatures, require_bins
+from rankwright.training.binned_features import COARSE_DOCUMENTS, BinnedFeatures, require_bins
 from rankwright.training.file_survey import Bins, Survey, survey
 from rankwright.training.training_set import QueryLabels, TrainingSet
 
@@ -121,10 +121,10 @@ class BinnedData(TrainingSet):
         files: AnyPath | Sequence[AnyPath],
         path: AnyPath,
         *,
-        max_bins: int = MAX_BINS,
+        max_bins: int = 255,
         coarse: bool | None = None,
-        label: str = LABEL,
-        qid: str = QUERY,
+        label: str = "label",
+        qid: str = "qid",
         features: Sequence[str] | None = None,
         drop: Sequence[str] = (),
         dates: Sequence[str] = (),
@@ -147,7 +147,7 @@ class BinnedData(TrainingSet):
         coarse
             Whether rankers may search splits in two stages; None: from 100,000 documents on.
         label, qid, features, drop, dates, delimiter
-            As in `read_csv`.
+            Those of `read_csv`.
         n_features
             The number of features of LETOR text, if the first documents leave out the last ones.
         on_block

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 
 import rankwright as rw
 from rankwright import data
-from rankwright.base.array_files import MAGIC
 from rankwright.base.errors import InputError
 from rankwright.base.wording import brief_list, counted
 from rankwright.cli.options.option_groups import option, option_group
@@ -139,6 +138,8 @@ def is_parquet_folder(path: Path) -> bool:
 
 def is_binned(path: Path) -> bool:
     """Return whether a file holds binned data."""
+    from rankwright.base.array_files import MAGIC
+
     if not path.is_file():
         return False
     with path.open("rb") as file:

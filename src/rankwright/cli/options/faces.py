@@ -124,6 +124,7 @@ FACES = {
     ),
     "refit": Face(rare=True),
     "rounds": ROUNDS,
+    "max_bins": Face("N", more={"min": 2, "max": 255}),
     "trees": Face(
         "LIST",
         read=integers,

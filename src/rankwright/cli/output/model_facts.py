@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from rankwright.data.column_roles import Columns
     from rankwright.data.dataset import Documents
     from rankwright.models.scorer import Scorer
+    from rankwright.training.binned_data import BinnedData
 
 # Facts that are read from the model itself; a file may claim anything under these names.
 OWN_FACTS = ("kind", "features", "categories", "weights", "trees", "importances")
@@ -114,10 +115,14 @@ def _weights(scorer: Scorer, linear: LinearScorer) -> dict[str, float]:
     return {_column_name(scorer, int(column)): float(linear.weights[column]) for column in order}
 
 
-def data_facts(documents: Documents) -> dict[str, Any]:
-    """Return the size of the documents, and what stands out."""
+def binned_facts(binned: BinnedData) -> dict[str, Any]:
+    """Return the size of binned data, and how they were binned."""
+    return {"binned": True} | _sizes(binned.data) | {"max_bins": binned.max_bins, "coarse": binned.coarse}
+
+
+def _sizes(documents: Documents) -> dict[str, Any]:
     sizes = documents.groups.sizes
-    facts: dict[str, Any] = {
+    return {
         "documents": len(documents),
         "queries": len(documents.groups),
         "features": documents.n_features,
@@ -126,6 +131,12 @@ def data_facts(documents: Documents) -> dict[str, Any]:
             "median": float(np.median(sizes)),
             "maximum": int(sizes.max()),
         },
+    }
+
+
+def data_facts(documents: Documents) -> dict[str, Any]:
+    """Return the size of the documents, and what stands out."""
+    facts = _sizes(documents) | {
         "missing_values": int(np.isnan(documents.X).sum()),
         "constant_features": _constant_features(documents),
     }

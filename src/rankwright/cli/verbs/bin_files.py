@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import rankwright as rw
+from rankwright.base.errors import InputError
 from rankwright.base.wording import counted
+from rankwright.cli.options.data_files import ReadOptions
 from rankwright.cli.options.option_groups import REQUIRED, argument, option
 from rankwright.cli.options.shared_options import JSON, checked_output
 from rankwright.cli.options.signatures import Given, options_of
 from rankwright.cli.output.console import describe, note, progress, show_json
+
+READ_BY_COLUMNS = ("label", "qid", "features", "drop", "dates")
+NO_OPTIONS = ("files", "path", "coarse", *READ_BY_COLUMNS, "delimiter", "n_features")  # or those of all readers
+WITHOUT_EFFECT = ("docid", "categorical", "show", "zero_based", "format")
 
 
 def bin_files(
@@ -20,7 +27,8 @@ def bin_files(
         default=REQUIRED,
     ),
     out: Path = option("File of binned data to write.", "FILE", default=REQUIRED),
-    how: Given = options_of("BinnedData.create", without=("files", "path")),
+    reading: ReadOptions,
+    how: Given = options_of("BinnedData.create", without=NO_OPTIONS),
     json: bool = JSON,
 ) -> None:
     """Bin judged documents that need not fit into memory, for `train`.
@@ -31,12 +39,14 @@ def bin_files(
         rankwright train lambdamart --train train.binned --model model.rw
     """
     checked_output(out, inputs=files)
+    columns = _columns(reading)
     with progress("binning", None) as step:
         said = {1: "first pass, edges of bins", 2: "second pass, codes"}
         binned = rw.BinnedData.create(
             files,
             out,
             **how,
+            **columns,
             on_block=lambda number, documents: step(f"{said[number]}: {counted(documents, 'document')}"),
         )
     size = out.stat().st_size
@@ -45,3 +55,14 @@ def bin_files(
         show_json(facts | {"max_bins": binned.max_bins, "coarse": binned.coarse, "bytes": size, "file": str(out)})
     else:
         note(f"wrote {out}: {describe(binned.data)}, {size / 2**20:,.0f} MiB")
+
+
+def _columns(reading: ReadOptions) -> dict[str, Any]:
+    """Return the options of reading files in blocks; refuse those that have no effect there."""
+    for name in WITHOUT_EFFECT:
+        if getattr(reading, name):
+            raise InputError(f"--{name.replace('_', '-')} is not for bin.")
+    options = reading.columns([], judged=True)
+    delimiter = None if reading.delimiter is None else reading.delimiter_of("csv")
+    read = {name: options[name] for name in READ_BY_COLUMNS}
+    return read | {"delimiter": delimiter, "n_features": reading.n_features}

@@ -11,6 +11,7 @@ from rankwright.cli.options.data_files import (
     FORMATS,
     ReadOptions,
     file_of,
+    is_binned,
     is_parquet_folder,
     read_documents_with_labels,
 )
@@ -25,7 +26,7 @@ SHOWN_FEATURES = 20
 def info(
     *,
     file: Path = argument(
-        f"Model, searcher, folder of an index, or documents ({FORMATS}).", "FILE", default=REQUIRED
+        f"Model, searcher, folder of an index, binned data, or documents ({FORMATS}).", "FILE", default=REQUIRED
     ),
     reading: ReadOptions,
     json: bool = JSON,
@@ -37,6 +38,7 @@ def info(
         rankwright info model.rw
     """
     from rankwright.cli.output.model_facts import (
+        binned_facts,
         data_facts,
         index_facts,
         is_model,
@@ -50,6 +52,8 @@ def info(
             facts = index_facts(file)
         elif is_model(path):
             facts = model_facts(rw.load(path))
+        elif is_binned(path):
+            facts = binned_facts(rw.BinnedData(path))
         elif is_searcher(path):
             facts = searcher_facts(path)
         else:

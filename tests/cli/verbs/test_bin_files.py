@@ -1,0 +1,34 @@
+import json
+
+import numpy as np
+
+import rankwright as rw
+
+
+def test_bin_and_train(run, fold, tmp_path):
+    data = rw.read_letor(fold / "train.txt")
+    rw.write_letor(data.take(np.arange(20)), tmp_path / "part-1.txt")
+    rw.write_letor(data.take(np.arange(20, len(data))), tmp_path / "part-2.txt")
+    code, _, err = run("bin", tmp_path / "part-*.txt", "--out", tmp_path / "t.binned")
+    assert (code, err.split(":")[0]) == (0, f"wrote {tmp_path / 't.binned'}")
+    options = ("--valid", fold / "test.txt", "--model", tmp_path / "a.rw", "--rounds", "5")
+    assert run("train", "lambdamart", "--train", tmp_path / "t.binned", *options)[0] == 0
+    expected = rw.LambdaMART(rounds=5).fit(data, validation=rw.read_letor(fold / "test.txt"))
+    assert rw.load(tmp_path / "a.rw").predict(data).tobytes() == expected.predict(data).tobytes()
+
+
+def test_facts_of_binned_data(run, fold, tmp_path):
+    _, out, _ = run("bin", fold / "train.txt", "--out", tmp_path / "t", "--max-bins", "9", "--json")
+    facts = json.loads(out)
+    assert (facts["max_bins"], facts["coarse"], facts["bytes"]) == (9, False, (tmp_path / "t").stat().st_size)
+    described = json.loads(run("info", tmp_path / "t", "--json")[1])
+    assert described["documents"] == facts["documents"] == len(rw.read_letor(fold / "train.txt"))
+
+
+def test_options_without_effect_are_refused(refuse, fold, tmp_path):
+    binning = ("bin", fold / "train.txt", "--out", tmp_path / "t")
+    assert "--docid is not for bin." in refuse(*binning, "--docid", "id")
+    assert "no file" in refuse("bin", tmp_path / "nothing.txt", "--out", tmp_path / "t")
+    rw.BinnedData.create(fold / "train.txt", tmp_path / "t")
+    training = ("train", "lambdamart", "--train", tmp_path / "t", "--model", tmp_path / "m")
+    assert "which is binned already" in refuse(*training, "--label", "grade")
