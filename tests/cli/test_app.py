@@ -21,6 +21,7 @@ from rankwright.metrics import CONVENTIONS
 from rankwright.metrics.catalogue import METRICS
 
 VERBS = [
+    "bin",
     "demo",
     "drift",
     "reproduce",

@@ -36,7 +36,6 @@ def bin_files(
     Example:
 
         rankwright bin train/*.parquet --out train.binned
-        rankwright train lambdamart --train train.binned --model model.rw
     """
     checked_output(out, inputs=files)
     columns = _columns(reading)

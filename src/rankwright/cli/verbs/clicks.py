@@ -18,7 +18,6 @@ from rankwright.cli.options.shared_options import JSON, PLOT, check_plot, checke
 from rankwright.cli.options.signatures import Given, options_of
 from rankwright.cli.output.console import describe, note, show, show_json, write_text
 from rankwright.cli.verb_groups import VerbGroup
-from rankwright.clicks.readers.log_builder import ClickLogWarning
 
 SIMULATION = {
     "behaviour": Face("NAME", words="How users click: position, cascade, browsing, dependent, trust or none."),
@@ -96,6 +95,8 @@ class LogOptions:
 
     def read(self, path: Path) -> rw.clicks.ClickLog:
         """Return the log in a file."""
+        from rankwright.clicks.readers.log_builder import ClickLogWarning
+
         if (self.events is not None) + self.yandex + (self.columns is not None) > 1:
             raise InputError("Give one of --events, --yandex and --columns.")
         with warnings.catch_warnings(action="ignore", category=ClickLogWarning):  # the log keeps them as notes
