@@ -7,9 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import rankwright as rw
+from rankwright import _native
 from rankwright.data.readers import blocks
 from rankwright.data.readers.blocks import whole_queries
 from rankwright.training import binned_data, file_survey, training_set
+from reference import binning as slow
 
 SIZES = st.lists(st.integers(1, 9), min_size=1, max_size=8)
 
@@ -142,7 +144,39 @@ def test_binned_data_are_pickled_as_their_path(tmp_path):
     assert repr(pickle.loads(pickle.dumps(binned))) == repr(binned)
 
 
+def test_codes_in_files_are_those_of_the_slow_twin():
+    X = judged().X
+    edges = [slow.find_edges(column, 9) for column in X.T.tolist()]
+    binning = _native.Binning(edges, np.zeros((5, 256), np.uint32), False)
+    codes = binning.encode(X, 2)
+    np.testing.assert_array_equal(codes, slow.encode(X, edges))
+    order = np.random.default_rng(0).permutation(len(X))
+    columns, rows = binning.arrange(codes, order, 2)
+    np.testing.assert_array_equal(columns, codes[order].T)
+    np.testing.assert_array_equal(rows, codes[order])
+
+
 # Mistakes
+
+
+def test_wrong_arrays_of_codes_are_refused():
+    binning = _native.Binning([[0.5], []], np.zeros((2, 256), np.uint32), False)
+    columns, rows = np.zeros((2, 4), np.uint8), np.zeros(3 * 2 + _native.ROW_PADDING, np.uint8)
+    assert binning.matrix(columns, rows, 3).n_rows == 3
+    for wrong in (
+        (columns[:1], rows, 3),
+        (columns, rows, 4),
+        (columns, rows[:-1].copy(), 3),
+        (columns[:, :2].copy(), rows, 3),
+    ):
+        with pytest.raises(ValueError, match="must"):
+            binning.matrix(*wrong)
+    with pytest.raises(ValueError, match="256 frequencies"):
+        _native.Binning([[0.5]], np.zeros((1, 255), np.uint32), True)
+    with pytest.raises(ValueError, match="one column per feature"):
+        binning.encode(np.zeros((3, 1), np.float32), 1)
+    with pytest.raises(ValueError, match="out of range"):
+        binning.arrange(np.zeros((3, 2), np.uint8), np.array([3]), 1)
 
 
 def test_rankers_that_need_values_say_so(tmp_path):
