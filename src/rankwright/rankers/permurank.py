@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from rankwright.base.errors import InputError
+from rankwright.base.resources import one_thread_for_libraries
 from rankwright.data.groups import QueryGroups, Ranking
 from rankwright.metrics.gain import NDCG
 from rankwright.metrics.relevance import AP
@@ -147,6 +148,7 @@ class PermuRank(StoppingParameters, MarginLossParameters, MarginRanker):
     )
     scaling: str = parameter(default="query-zscore")
 
+    @one_thread_for_libraries()
     def _fit(self, task: FitTask) -> tuple[Scorer, History]:
         if task.weights is not None:
             raise InputError("PermuRank takes no weights: every query counts the same.")
