@@ -84,58 +84,31 @@ class QueryFactors {
     double log_scale_ = -kInfinity;
 };
 
-// What turns the factors of a document of label a into the weights of its pairs with label b, and these into its
-// gradient and hessian, at [a * n_labels + b]; all 0 if the two labels form no pairs.
-class PairTables {
-  public:
-    explicit PairTables(std::size_t n_labels)
-        : n_(n_labels), scales_(n_ * n_), partners_(n_ * n_), pulls_(n_ * n_), squares_(n_ * n_) {}
-
-    // Returns the sum of the weights of all pairs of the query, relative to the largest.
-    double fill(const PairTask& task, const QueryFactors& factors) {
-        for (std::vector<double>* table : {&scales_, &partners_, &pulls_, &squares_})
-            std::fill(table->begin(), table->end(), 0.0);
-        double sum = 0.0;
-        if (factors.log_scale() == -kInfinity) return sum;
-        for (std::size_t better = 1; better < n_; ++better)
-            for (std::size_t worse = 0; worse < better; ++worse) {
-                if (!factors.both_occur(better, worse)) continue;
-                const double strength = task.strengths[better * n_ + worse];
-                const double scale = std::exp(factors.log_scale(task, better, worse) - factors.log_scale());
-                sum += scale * factors.sum(better, worse) * factors.sum(worse, better);
-                set(better * n_ + worse, scale, factors.sum(worse, better), strength);
-                set(worse * n_ + better, scale, factors.sum(better, worse), -strength);
+// Adds the gradients of one query, relative to its largest weight, and returns the sum of its weights.
+double add_query(const PairTask& task, QueryRows rows, QueryFactors& factors, std::span<double> gradient,
+                 std::span<double> hessian) {
+    const std::size_t n = task.n_labels;
+    double sum = 0.0;
+    for (std::size_t better = 1; better < n; ++better) {
+        for (std::size_t worse = 0; worse < better; ++worse) {
+            if (!factors.both_occur(better, worse)) continue;
+            const double strength = task.strengths[better * n + worse];
+            const double scale = std::exp(factors.log_scale(task, better, worse) - factors.log_scale());
+            const double of_better = factors.sum(better, worse), of_worse = factors.sum(worse, better);
+            sum += scale * of_better * of_worse;
+            for (std::size_t row = rows.begin; row < rows.end; ++row) {
+                const std::size_t label = task.labels[row];
+                if (label != better && label != worse) continue;
+                const bool is_better = label == better;
+                const double weight = scale * factors.factors(row - rows.begin)[is_better ? worse : better] *
+                                      (is_better ? of_worse : of_better);
+                gradient[row] += (is_better ? strength : -strength) * weight;
+                hessian[row] += strength * strength * weight;
             }
-        return sum;
-    }
-
-    // Sets the gradient and the hessian of a document, relative to the largest weight.
-    void write(std::size_t label, const double* row_factors, double& gradient, double& hessian) const {
-        double pull = 0.0, square = 0.0;
-        for (std::size_t partner = 0; partner < n_; ++partner) {
-            const std::size_t index = label * n_ + partner;
-            const double weight = scales_[index] * row_factors[partner] * partners_[index];
-            pull += pulls_[index] * weight;
-            square += squares_[index] * weight;
         }
-        gradient = pull;
-        hessian = square;
     }
-
-  private:
-    void set(std::size_t index, double scale, double partners, double pull) {
-        scales_[index] = scale;
-        partners_[index] = partners;
-        pulls_[index] = pull;
-        squares_[index] = pull * pull;
-    }
-
-    std::size_t n_;
-    std::vector<double> scales_;    // the scale of the two labels
-    std::vector<double> partners_;  // the sum of the factors of the partners
-    std::vector<double> pulls_;     // the strength, negative for the worse label
-    std::vector<double> squares_;   // the squared strength
-};
+    return sum;
+}
 
 // Features that are swept together: the sums of a feature depend on each other from document to document, and
 // other features fill the wait.
@@ -246,14 +219,13 @@ double pair_gradients(const PairTask& task, int n_threads, std::span<double> gra
     std::vector<double> log_scales(n_queries), sums(n_queries);
     parallel_ranges(n_queries, 16, n_threads, [&](std::size_t begin, std::size_t end) {
         QueryFactors factors(task.n_labels);
-        PairTables tables(task.n_labels);
         for (std::size_t query = begin; query < end; ++query) {
             const QueryRows rows = rows_of(task.queries, query);
+            std::fill(gradient.data() + rows.begin, gradient.data() + rows.end, 0.0);
+            std::fill(hessian.data() + rows.begin, hessian.data() + rows.end, 0.0);
             factors.fill(task, rows);
             log_scales[query] = factors.log_scale();
-            sums[query] = tables.fill(task, factors);
-            for (std::size_t row = rows.begin; row < rows.end; ++row)
-                tables.write(task.labels[row], factors.factors(row - rows.begin), gradient[row], hessian[row]);
+            if (log_scales[query] != -kInfinity) sums[query] = add_query(task, rows, factors, gradient, hessian);
         }
     });
     const double largest = n_queries == 0 ? -kInfinity : *std::ranges::max_element(log_scales);
