@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import numpy as np
 from scipy import sparse
@@ -120,6 +121,9 @@ def _tour(folder):
             kind(custom, rounds=2).fit(train)
     rw.LambdaMART(rounds=2, subsample=0.5, subsample_by="gradient").fit(train)
     rw.AdaBoostMH(rounds=2, learner="product").fit(train)
+    with mock.patch("rankwright.training.boosting_loop._native_rounds", return_value=None):  # one round at a time
+        for learner in ("tree", "product"):
+            rw.AdaBoostMH(rounds=2, learner=learner).fit(train)
     distinct = rw.RankingData(train.X, np.arange(len(train)), train.qid)
     for ranker in (rw.RankBoost(rounds=2), rw.MPBoost(rounds=2)):
         ranker.fit(distinct)
@@ -130,6 +134,10 @@ def _tour(folder):
     trees.predict(sparse.csr_matrix(np.nan_to_num(other.X)))
     rw.write_letor(train, folder / "train.txt")
     rw.read_letor(folder / "train.txt")
+    rw.BinnedData.create(folder / "train.txt", folder / "train.binned")
+    log = rw.clicks.simulate(train, np.nan_to_num(train.X[:, 0]), sessions=20)
+    for model in ("position", "bayesian"):
+        rw.clicks.fit_click_model(log, model)
     (folder / "train.csv").write_bytes(CSV)
     rw.read_csv(folder / "train.csv")
     _search(folder / "index")

@@ -89,9 +89,9 @@ class ClassLearner:
         )
         return Weak(self._model(tree, votes), outputs)
 
-    def in_core(self, rule: Any) -> RunRounds | None:
-        """Return the rounds of AdaBoost.MH."""
-        return partial(self._boost, rule) if isinstance(rule, _native.VoteRule) else None
+    def in_core(self, rule: _native.VoteRule) -> RunRounds:
+        """Return the rounds of AdaBoost.MH, the only rule that asks for classifiers."""
+        return partial(self._boost, rule)
 
     def _boost(self, rule: _native.VoteRule, scores: Doubles, n_rounds: int, following: Floats) -> RoundBlock:
         trees, steps, sums, outputs, end = self.shape.boost(
