@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -39,12 +39,16 @@ class HammingTree:
     """A tree that repeatedly splits the leaf whose best stump increases its edge most."""
 
     max_leaves: int
-    fit: ClassVar = staticmethod(_native.grow_hamming_tree)
-    boost: ClassVar = staticmethod(_native.boost_hamming_trees)
 
     @property
     def size(self) -> int:
         return self.max_leaves
+
+    def fit(self, *arguments: Any) -> Any:
+        return _native.grow_hamming_tree(*arguments)
+
+    def boost(self, *arguments: Any) -> Any:
+        return _native.boost_hamming_trees(*arguments)
 
 
 @dataclass(frozen=True)
@@ -52,12 +56,16 @@ class DecisionProduct:
     """A product of stumps, which are fitted in turn until none increases the edge."""
 
     max_terms: int
-    fit: ClassVar = staticmethod(_native.fit_product)
-    boost: ClassVar = staticmethod(_native.boost_products)
 
     @property
     def size(self) -> int:
         return self.max_terms
+
+    def fit(self, *arguments: Any) -> Any:
+        return _native.fit_product(*arguments)
+
+    def boost(self, *arguments: Any) -> Any:
+        return _native.boost_products(*arguments)
 
 
 class ClassLearner:
