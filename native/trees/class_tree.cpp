@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "trees/class_search.hpp"
+#include "trees/gradient_scan.hpp"
+#include "trees/leaf_sums.hpp"
 
 namespace rankwright {
 namespace {
@@ -74,17 +76,14 @@ void set_values_of_class(std::size_t k, const ClassGrowthTask& task, double l2, 
     const std::size_t n_rows = space.leaf_of_row.size(), n_leaves = tree.cover.size();
     const auto gradient = task.gradient.subspan(k * n_rows, n_rows);
     const auto hessian = task.hessian.subspan(k * n_rows, n_rows);
-    std::vector<double> gradients(n_leaves, 0.0), hessians(n_leaves, l2);
-    for (const std::span<const std::uint32_t> rows : {task.sample, std::span<const std::uint32_t>(space.rest)})
-        for (const std::uint32_t row : rows) {
-            gradients[space.leaf_of_row[row]] += gradient[row];
-            hessians[space.leaf_of_row[row]] += hessian[row];
-        }
+    std::vector<double> values(n_leaves), hessians(n_leaves);
+    sum_leaves(gradient, space.leaf_of_row, 1, values);
+    sum_leaves(hessian, space.leaf_of_row, 1, hessians);
     for (std::size_t leaf = 0; leaf < n_leaves; ++leaf) {
-        gradients[leaf] = hessians[leaf] > 0.0 ? gradients[leaf] / hessians[leaf] : 0.0;
-        tree.leaf_value[leaf * task.n_classes + k] = gradients[leaf];
+        values[leaf] = leaf_value({values[leaf], hessians[leaf]}, l2, {});
+        tree.leaf_value[leaf * task.n_classes + k] = values[leaf];
     }
-    for (std::size_t row = 0; row < n_rows; ++row) outputs[k * n_rows + row] = gradients[space.leaf_of_row[row]];
+    for (std::size_t row = 0; row < n_rows; ++row) outputs[k * n_rows + row] = values[space.leaf_of_row[row]];
 }
 
 }  // namespace
@@ -98,7 +97,6 @@ GrownTree grow_class_tree(const BinnedMatrix& binned, const ClassGrowthTask& tas
     const auto leaves = Grower(binned, statistic, limits.max_leaves, n_threads, space).grow(task.sample, {}, tree);
     space.leaf_of_row.resize(binned.n_rows);
     number_rows<ClassStatistic>(leaves, n_threads, space.leaf_of_row);
-    leave_out(task.sample, binned.n_rows, space.rest);  // in row order again
     tree.leaf_value.resize(leaves.size() * task.n_classes);
     parallel_for(task.n_classes, binned.n_rows >= kRowsPerThread ? n_threads : 1,
                  [&](std::size_t k) { set_values_of_class(k, task, limits.l2, space, tree, outputs); });

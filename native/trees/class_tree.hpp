@@ -28,8 +28,9 @@ struct ClassGrowthTask {
 //   gain = sum over classes of GL^2 / (HL + l2) + GR^2 / (HR + l2) - G^2 / (H + l2)
 //
 // The limit min_hessian applies to the sum over all classes. Splits are chosen on integers, whose sums are
-// exact; leaf values come from all rows in full precision, first those of the sample, then the others, both in row
-// order. So the tree does not depend on n_threads. A coarse matrix is searched at full resolution like any other.
+// exact; leaf values come from all rows in full precision, summed in fixed point (see trees/leaf_sums.hpp). So the
+// tree depends neither on n_threads nor on the order of rows. A coarse matrix is searched at full resolution like
+// any other.
 GrownTree grow_class_tree(const BinnedMatrix& binned, const ClassGrowthTask& task, const GrowthLimits& limits,
                           int n_threads, GrowthWorkspace& workspace, std::span<double> outputs);
 

@@ -3,12 +3,12 @@
 #include <numeric>
 
 #include "trees/gradient_search.hpp"
+#include "trees/leaf_sums.hpp"
 
 namespace rankwright {
 namespace {
 
-// Number of rows that are summed in sequence for leaf values; another number would change the rounding.
-constexpr std::size_t kRowsPerRun = 1 << 15;
+constexpr std::size_t kRowsPerRange = 1 << 15;
 
 class GradientStatistic {
   public:
@@ -64,35 +64,17 @@ class GradientStatistic {
 
 using GradientLeaves = std::vector<Leaf<GradientStatistic>>;
 
-// The sums of each leaf in full precision, in row order, run by run: the rows of a leaf are scattered in memory.
-std::vector<GradientSums> leaf_sums(const GrowthTask& task, std::size_t n_leaves, int n_threads,
-                                    std::span<const std::uint32_t> leaf_of_row) {
-    const std::size_t n_rows = leaf_of_row.size();
-    std::vector<GradientSums> runs((n_rows + kRowsPerRun - 1) / kRowsPerRun * n_leaves), sums(n_leaves);
-    parallel_ranges(n_rows, kRowsPerRun, n_threads, [&](std::size_t first, std::size_t last) {
-        GradientSums* run_sums = runs.data() + first / kRowsPerRun * n_leaves;
-        for (std::size_t row = first; row < last; ++row) {
-            GradientSums& sum = run_sums[leaf_of_row[row]];
-            sum.gradient += task.gradient[row];
-            sum.hessian += task.hessian[row];
-        }
-    });
-    for (std::size_t i = 0; i < runs.size(); ++i) {
-        sums[i % n_leaves].gradient += runs[i].gradient;
-        sums[i % n_leaves].hessian += runs[i].hessian;
-    }
-    return sums;
-}
-
 void set_values(const GradientLeaves& leaves, const GrowthTask& task, double l2, int n_threads,
                 GrowthWorkspace& space, GrownTree& tree, std::span<double> outputs) {
     const std::size_t n_rows = outputs.size();
     space.leaf_of_row.resize(n_rows);
     number_rows<GradientStatistic>(leaves, n_threads, space.leaf_of_row);
-    const auto sums = leaf_sums(task, leaves.size(), n_threads, space.leaf_of_row);
+    std::vector<double> gradients(leaves.size()), hessians(leaves.size());
+    sum_leaves(task.gradient, space.leaf_of_row, n_threads, gradients);
+    sum_leaves(task.hessian, space.leaf_of_row, n_threads, hessians);
     for (std::size_t leaf = 0; leaf < leaves.size(); ++leaf)
-        tree.leaf_value.push_back(leaf_value(sums[leaf], l2, leaves[leaf].inherited));
-    parallel_ranges(n_rows, kRowsPerRun, n_threads, [&](std::size_t first, std::size_t last) {
+        tree.leaf_value.push_back(leaf_value({gradients[leaf], hessians[leaf]}, l2, leaves[leaf].inherited));
+    parallel_ranges(n_rows, kRowsPerRange, n_threads, [&](std::size_t first, std::size_t last) {
         for (std::size_t row = first; row < last; ++row) outputs[row] = tree.leaf_value[space.leaf_of_row[row]];
     });
 }

@@ -25,9 +25,9 @@ struct GrowthTask {
 //
 // where G and H are the sums of gradient and hessian over the rows of a leaf, GL, HL and GR, HR those of its
 // children. Splits are chosen on integers, whose sums are exact; leaf values come from all rows in full precision,
-// summed over fixed blocks of rows. So the tree does not depend on n_threads. On a coarse matrix the search has
-// two stages: the sample and the coarse levels (see histograms/binning.hpp) give a few candidate features, then
-// the best split is found on all rows and all bins.
+// summed in fixed point (see trees/leaf_sums.hpp). So the tree depends neither on n_threads nor on the order of
+// rows. On a coarse matrix the search has two stages: the sample and the coarse levels (see
+// histograms/binning.hpp) give a few candidate features, then the best split is found on all rows and all bins.
 GrownTree grow_tree(const BinnedMatrix& binned, const GrowthTask& task, const GrowthLimits& limits, int n_threads,
                     GrowthWorkspace& workspace, std::span<double> outputs);
 

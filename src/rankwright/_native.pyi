@@ -514,6 +514,11 @@ def grow_tree(
     workspace: GrowthWorkspace,
 ) -> tuple[dict[str, Any], NDArray[np.float64]]: ...
 
+# The sum of the rows of each leaf, the same bits for any order of rows.
+def leaf_sums(
+    values: NDArray[np.float64], leaf_of_row: NDArray[np.uint32], n_leaves: int, n_threads: int
+) -> NDArray[np.float64]: ...
+
 # Returns a tree per draw of rows and features, as grow_tree does; the scores after each; the outputs of each for
 # the documents that follow; the measure's value of every query after each; whether all draws were used (0), no
 # split helped (1) or numbers were not finite (2).

@@ -12,6 +12,7 @@
 #include "bindings/trees/workspace.hpp"
 #include "trees/class_tree.hpp"
 #include "trees/gradient_tree.hpp"
+#include "trees/leaf_sums.hpp"
 
 namespace rankwright::bindings {
 namespace {
@@ -94,6 +95,18 @@ auto leaf_of_row(GuardedWorkspace& workspace) {
     const std::unique_lock turn(workspace.turn, std::try_to_lock);
     require(turn.owns_lock(), "another thread is using this workspace");
     return to_numpy(workspace.leaf_of_row);
+}
+
+auto leaf_sums(Array<double> values, Array<std::uint32_t> leaf_of_row, std::size_t n_leaves, int n_threads) {
+    check_finite(view(values), leaf_of_row.size(), "there must be one finite number per row");
+    const auto leaves = view(leaf_of_row);
+    require(leaves.empty() || std::ranges::max(leaves) < n_leaves, "a leaf is out of range");
+    Output<double> sums(n_leaves);
+    {
+        nb::gil_scoped_release release;
+        sum_leaves(view(values), leaves, n_threads, sums.span());
+    }
+    return sums.numpy();
 }
 
 BoundRule squared_error_rule(Array<double> targets, std::optional<Array<double>> row_weights) {
@@ -188,6 +201,8 @@ void bind_growth(nb::module_& m) {
           nb::arg("sample_weights"), nb::arg("features"), nb::arg("monotone"), nb::arg("max_leaves"),
           nb::arg("min_documents"), nb::arg("min_hessian"), nb::arg("l2"), nb::arg("min_gain"), nb::arg("levels"),
           nb::arg("n_threads"), nb::arg("workspace"));
+    m.def("leaf_sums", &leaf_sums, nb::arg("values"), nb::arg("leaf_of_row"), nb::arg("n_leaves"),
+          nb::arg("n_threads"));
     nb::class_<BoundRule>(m, "GradientRule");
     m.def("squared_error_rule", &squared_error_rule, nb::arg("targets"), nb::arg("row_weights").none());
     m.def("boost_trees", &boosted, nb::arg("binned"), nb::arg("rule"), nb::arg("scores"), nb::arg("draws"),

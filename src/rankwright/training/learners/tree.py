@@ -252,7 +252,7 @@ class LeastSquaresTrees:
         assert isinstance(tree, TreeEnsemble)
         leaf_of_row = self.learner.leaf_of_row()
         gradient, hessian = (
-            np.bincount(leaf_of_row, values).astype(np.float64)
+            _native.leaf_sums(values, leaf_of_row, len(tree.leaf_value), self.learner.n_threads)
             for values in (signal.gradient, counts if self.mean else signal.hessian)
         )
         values = _leaf_values(gradient, hessian, self.l2)
