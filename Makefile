@@ -12,7 +12,7 @@ FUZZ   ?= --seconds 120
 SOAK   ?= --minutes 20
 TESTS  ?= tests
 
-.PHONY: demo test browser engines quick long lowest fuzz soak check format docs papers bench bench-counts sanitize clean
+.PHONY: demo test wheel browser engines quick long lowest fuzz soak check format docs papers bench bench-counts sanitize clean
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/.built $(VENV)/.report
@@ -40,6 +40,20 @@ lowest:
 	$(PYTEST) -m "not slow and not long" -W default --hypothesis-profile=quick \
 		$(addprefix tests/,analyses auto base cards cli crossval data ensembling evaluation interop metrics models rankers \
 		reports serve statistics text training tuning)
+
+# A wheel as PyPI has it, made from the sdist: repaired for other Linux systems, audited, and tried in empty environments
+# without a compiler. With Python 3.12 or newer (PYTHON=python3.12) it is for that version and all later ones.
+wheel: BIN := $(VENV)-wheel/bin
+wheel:
+	$(PYTHON) -m venv --clear $(VENV)-wheel
+	$(PIP) --upgrade "pip>=25.1"
+	$(PIP) --group wheel
+	rm -rf dist
+	$(BIN)/python -m build --outdir dist/built .
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/auditwheel repair --wheel-dir dist dist/built/*.whl
+	mv dist/built/*.tar.gz dist
+	case $$(ls dist) in *abi3*) $(BIN)/abi3audit --strict --verbose dist/*.whl;; esac
+	$(BIN)/python tests/wheel/try_wheel.py dist/*.whl
 
 # Pages in a browser: chromium and playwright are installed first, if they can be.
 browser: $(VENV)/.dev $(VENV)/.built
@@ -106,7 +120,7 @@ sanitize: $(VENV)/.dev $(VENV)/.built
 	$(SANITIZED) -m fuzz bindings $(FUZZ)
 
 clean:
-	rm -rf $(VENV) $(VENV)-lowest $(VENV)-sanitize build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(VENV)-lowest $(VENV)-sanitize $(VENV)-wheel build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
 
 # Each stamp stands for a finished step, so that a second run repeats nothing that has not changed.
 $(VENV)/bin/python:

@@ -1,9 +1,13 @@
 #include "readers/decimal.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <limits>
+#include <string>
 #include <system_error>
+
+#if defined(__APPLE__)
+#include <xlocale.h>
+#endif
 
 namespace rankwright {
 namespace {
@@ -39,6 +43,19 @@ bool is_large(std::string_view text) {
 
 }  // namespace
 
+#if defined(__APPLE__)
+std::from_chars_result read_decimal(const char* first, const char* last, double& value) {
+    const std::string text(first, std::find_if(first, last, [](char c) { return c == 'x' || c == 'X'; }));
+    char* end = nullptr;
+    value = strtod_l(text.c_str(), &end, nullptr);  // as the C locale writes numbers, and never hexadecimal ones
+    return {first + (end - text.c_str()), std::errc()};
+}
+#else
+std::from_chars_result read_decimal(const char* first, const char* last, double& value) {
+    return std::from_chars(first, last, value);
+}
+#endif
+
 std::optional<double> parse_decimal(std::string_view text) {
     const bool negative = text.starts_with('-');
     if (negative || text.starts_with('+')) text.remove_prefix(1);
@@ -46,7 +63,7 @@ std::optional<double> parse_decimal(std::string_view text) {
     if (!equals_ignoring_case(text, "inf") && !equals_ignoring_case(text, "infinity")) {
         // from_chars would also accept a second sign and several kinds of NaN.
         if (text.empty() || !(is_digit(text[0]) || text[0] == '.')) return std::nullopt;
-        const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), size);
+        const auto [end, error] = read_decimal(text.data(), text.data() + text.size(), size);
         if (end != text.data() + text.size()) return std::nullopt;
         if (error == std::errc::result_out_of_range) size = is_large(text) ? kInfinity : 0.0;
     }

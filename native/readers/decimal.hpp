@@ -1,5 +1,6 @@
 // Converts decimal text to double, correctly rounded, as Python's float() does.
 #pragma once
+#include <charconv>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -18,6 +19,9 @@ inline constexpr std::ptrdiff_t kMostDigits = 19;  // more could overflow 64 bit
 // All of `text` as a number, or nothing if it is not a number. Too large a number becomes infinite, too small a
 // number zero; "inf" and "infinity" are accepted, NaN is not.
 std::optional<double> parse_decimal(std::string_view text);
+
+// As std::from_chars, which Apple's library has only for integers. The text must begin with a digit or a point.
+std::from_chars_result read_decimal(const char* first, const char* last, double& value);
 
 // Appends the digits at `at` to `whole` and returns their end. A character that is not a digit must follow.
 inline const char* read_digits(const char* at, std::uint64_t& whole) {

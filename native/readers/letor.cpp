@@ -9,6 +9,7 @@
 #include <malloc.h>
 #endif
 
+#include "readers/decimal.hpp"
 #include "threads/parallel_for.hpp"
 
 namespace rankwright {
@@ -55,8 +56,8 @@ char* write_value(float value, char* to, char* end) {
     if (std::isnan(value)) return std::copy_n("NULL", 4, to);
     const auto shortest = std::to_chars(to, end, value);
     double read = 0;
-    std::from_chars(to, shortest.ptr, read);
-    return static_cast<float>(read) == value ? shortest.ptr : std::to_chars(to, end, double{value}).ptr;
+    read_decimal(to + (*to == '-'), shortest.ptr, read);
+    return static_cast<float>(read) == std::fabs(value) ? shortest.ptr : std::to_chars(to, end, double{value}).ptr;
 }
 
 }  // namespace

@@ -4,6 +4,13 @@
 #include <stdexcept>
 #include <string_view>
 
+#if defined(_WIN32) && defined(__x86_64__)
+#define NOMINMAX
+#include <windows.h>
+// after windows.h
+#include <intrin.h>
+#endif
+
 #include "simd/kernels.hpp"
 #include "simd/pair_kernels.hpp"
 #include "simd/query_kernels.hpp"
@@ -15,12 +22,24 @@ namespace rankwright {
 #if defined(__x86_64__)
 namespace {
 
+#if defined(_WIN32)  // where __builtin_cpu_supports needs a library that Visual Studio does not link
+SimdPath supported_path() {
+    constexpr DWORD avx2 = 40, avx512f = 41;  // PF_AVX2_INSTRUCTIONS_AVAILABLE and so on; older headers lack them
+    constexpr unsigned bw_dq_vl = 1u << 30 | 1u << 17 | 1u << 31;  // of EBX in leaf 7 of CPUID
+    int registers[4] = {};
+    __cpuidex(registers, 7, 0);
+    const bool has_all = (static_cast<unsigned>(registers[1]) & bw_dq_vl) == bw_dq_vl;
+    if (IsProcessorFeaturePresent(avx512f) && has_all) return SimdPath::avx512;
+    return IsProcessorFeaturePresent(avx2) ? SimdPath::avx2 : SimdPath::portable;
+}
+#else
 SimdPath supported_path() {
     if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
         __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
         return SimdPath::avx512;
     return __builtin_cpu_supports("avx2") ? SimdPath::avx2 : SimdPath::portable;
 }
+#endif
 
 SimdPath named_path(std::string_view name) {
     constexpr std::string_view names[] = {"portable", "avx2", "avx512"};

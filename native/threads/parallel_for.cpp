@@ -1,6 +1,8 @@
 #include "threads/parallel_for.hpp"
 
+#if !defined(_WIN32)
 #include <pthread.h>
+#endif
 
 #include <algorithm>
 #include <atomic>
@@ -96,7 +98,9 @@ Pool& the_pool() {
     static std::once_flag once;
     std::call_once(once, [] {
         pool = new Pool;
+#if !defined(_WIN32)
         pthread_atfork(nullptr, nullptr, [] { pool = new Pool; });
+#endif
     });
     return *pool;
 }

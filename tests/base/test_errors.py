@@ -1,10 +1,14 @@
 """Mistakes that newcomers make with the types of arguments get a sentence, and lists do where arrays do."""
 
+import importlib
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
 import rankwright as rw
-from rankwright.base.errors import InputError
+from rankwright.base.errors import InputError, requiring
 from rankwright.data.groups import Ranking
 
 MODEL = rw.AdaRank(rounds=1).fit(rw.synthetic.gaussian_queries(5))
@@ -61,3 +65,23 @@ def test_one_of_something_is_not_spelled_as_many():
     single = rw.RankingData([[1.0]], [1], [1])
     assert repr(single) == "RankingData(1 document, 1 query, 1 feature)"
     assert repr(rw.RankSVM().fit(rw.RankingData([[1.0], [2.0]], [0, 1], [1, 1])).model_).endswith("(1 feature)")
+
+
+def test_a_package_that_was_left_out_is_named_with_its_bound(monkeypatch):
+    for name in ("scipy.stats", "scipy.special"):
+        monkeypatch.setitem(sys.modules, name, None)
+    with pytest.raises(rw.MissingPackageError) as error:
+        rw.compare_values([1.0, 0.5, 0.2], [0.4, 0.1, 0.0])
+    assert str(error.value) == "This needs scipy, which is not installed: pip install 'scipy>=1.15'."
+
+
+def test_another_missing_module_is_not_explained_away():
+    with pytest.raises(ModuleNotFoundError, match="no_such_module"), requiring("scipy"):
+        importlib.import_module("no_such_module")
+
+
+def test_the_command_line_names_the_package_that_it_needs():
+    code = "import sys; sys.modules['typer'] = None; from rankwright.cli import main; main()"
+    process = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert process.returncode == 1
+    assert process.stderr == "This needs typer, which is not installed: pip install 'typer>=0.27'.\n"

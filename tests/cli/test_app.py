@@ -23,6 +23,7 @@ from rankwright.metrics.catalogue import METRICS
 VERBS = [
     "bin",
     "demo",
+    "doctor",
     "drift",
     "reproduce",
     "auto",
@@ -118,11 +119,16 @@ def test_a_list_that_is_given_twice_is_refused(refuse, fold, model, option):
     assert refuse(*words, option, "b") == f"{sentence} See `rankwright evaluate --help`."
 
 
-def test_no_verb_shows_help_and_is_bad_use(run):
+def test_no_verb_shows_what_to_do_next_and_is_bad_use(run):
     code, out, err = run()
     assert (code, err) == (2, "")
-    assert out == run("--help").out
-    assert "demo" in out
+    assert "    rankwright demo\n" in out
+    assert out.count("\n") < 24  # one screen
+    steps = re.findall(r"^    rankwright ([a-z]+)", out, re.MULTILINE)
+    assert len(steps) == 6
+    assert set(steps) <= set(VERBS)
+    shown = run("--help").out
+    assert out.removesuffix("\nAll verbs: rankwright --help\n").partition("\n\n")[2].strip() in shown
 
 
 def test_version(run):

@@ -42,7 +42,7 @@ def test_demo(run, tmp_path):
     assert "page.html" in err
     assert (tmp_path / "page.html").read_text().startswith("<!doctype html>")
     assert (tmp_path / "page.html").stat().st_size < 3_000_000
-    saved = re.search(r"Wrote the model .*page\.rw \((.*)\) and the page", err)[1]
+    saved = re.search(r"Wrote .*page\.rw: the model (.*), one file", err)[1]
     assert out.startswith(f"{saved} ")
     text = read_page(tmp_path / "page.html").text
     card = ModelCard(saved, (load(tmp_path / "page.rw"),))

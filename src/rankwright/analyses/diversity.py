@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rankwright.base.errors import InputError
+from rankwright.base.errors import InputError, requiring
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -35,7 +35,8 @@ def calibration_diversity(scores: Mapping[str, Sequence[ArrayLike]]) -> dict[tup
     >>> {pair: round(p_value, 3) for pair, p_value in p_values.items()}
     {('linear', 'ls'): 0.015}
     """
-    from scipy.stats import chi2  # slow to import
+    with requiring("scipy"):
+        from scipy.stats import chi2  # slow to import
 
     sizes = {tuple(np.shape(fold) for fold in folds) for folds in scores.values()}
     if len(sizes) != 1 or sizes == {()}:
@@ -49,7 +50,8 @@ def calibration_diversity(scores: Mapping[str, Sequence[ArrayLike]]) -> dict[tup
 
 
 def _paired_t(a: ArrayLike, b: ArrayLike) -> float:
-    from scipy.stats import t
+    with requiring("scipy"):
+        from scipy.stats import t
 
     difference = np.asarray(a, dtype=np.float64) - np.asarray(b, dtype=np.float64)
     n = len(difference)

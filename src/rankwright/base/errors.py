@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 _BEGIN, _END = "\ue000", "\ue001"  # Unicode private-use characters around a parameter's name
 _PARAMETER = re.compile(f"{_BEGIN}(.*?){_END}")
@@ -67,3 +68,22 @@ class MissingPackageError(ImportError):
     >>> means
     [1.0]
     """
+
+
+@contextmanager
+def requiring(package: str) -> Iterator[None]:
+    """Say in one sentence that an import failed because rankwright was installed without what it depends on.
+
+    Scoring needs numpy alone, so `--no-deps` is a way to install a service.
+    """
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] != {"scikit-learn": "sklearn"}.get(package, package):
+            raise
+        from importlib.metadata import requires
+
+        bound = next((each for each in requires("rankwright") or () if each.startswith(package)), package)
+        raise MissingPackageError(
+            f"This needs {package}, which is not installed: pip install '{bound}'."
+        ) from None

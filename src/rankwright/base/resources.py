@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 from contextlib import contextmanager
 from functools import cache
 from operator import index
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rankwright.base.errors import InputError, parameter
+from rankwright.base.errors import InputError, parameter, requiring
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -38,7 +39,8 @@ def resolve_threads(n_jobs: SupportsIndex | None) -> int:
 @contextmanager
 def one_thread_for_libraries() -> Iterator[None]:
     """Keep numpy's linear algebra to one thread: waking others costs more than it saves on small matrices."""
-    from threadpoolctl import threadpool_limits
+    with requiring("threadpoolctl"):
+        from threadpoolctl import threadpool_limits
 
     with threadpool_limits(1):
         yield
@@ -84,7 +86,20 @@ def _machine_bytes(meminfo: Path = Path("/proc/meminfo")) -> int:
     available = _number_after("MemAvailable:", meminfo)
     if available is not None:
         return available * 1024
+    if sys.platform == "win32":
+        return _windows_bytes()
     return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+
+
+def _windows_bytes() -> int:
+    """Return the available memory as Windows reports it."""
+    import ctypes
+
+    words = (ctypes.c_uint64 * 8)()  # MEMORYSTATUSEX: two numbers of 32 bits, then total and available bytes, ...
+    ctypes.c_uint32.from_buffer(words).value = ctypes.sizeof(words)
+    if not ctypes.CDLL("kernel32").GlobalMemoryStatusEx(ctypes.byref(words)):
+        raise OSError("Windows does not say how much memory there is")
+    return words[2]
 
 
 def _container_bytes(root: Path = Path("/sys/fs/cgroup")) -> int | None:

@@ -1,5 +1,17 @@
 """The command line: one file per verb, and the only place that prints."""
 
-from rankwright.cli.app import main
+from __future__ import annotations
 
-__all__ = ["main"]
+import sys
+
+from rankwright.base.errors import MissingPackageError, requiring
+
+
+def main() -> None:
+    """Run the command line."""
+    try:
+        with requiring("typer"):
+            from rankwright.cli.app import main as run
+    except MissingPackageError as error:
+        sys.exit(str(error))
+    run()

@@ -18,21 +18,27 @@ from rankwright.base.errors import InputError, MissingPackageError
 from rankwright.base.version import __version__
 from rankwright.cli.options.usage_errors import CommandMistake, sentence_of
 from rankwright.cli.output.console import problem
+from rankwright.cli.output.help_page import paragraphs
 from rankwright.cli.verb_groups import VerbGroup
 
-EPILOG = """\
-First steps:
+FIRST_STEPS = """\
+See it at work, in half a minute:
 
     rankwright demo
-    rankwright auto --data judged.txt --model model.rw
-    rankwright train lambdamart --train train.txt --valid vali.txt --model model.rw
-    rankwright evaluate model.rw --data test.txt
-    rankwright rank model.rw --data new.txt --out run.txt
+
+From judged documents (CSV, Parquet or LETOR files) to a model, a ranking and a service:
+
+    rankwright auto --data judged.csv --qid query --label grade --model model.rw --report page.html
+    rankwright rank model.rw --data new.csv --qid query --out run.txt
     rankwright serve model.rw
+
+From text to a search:
+
     rankwright index docs.jsonl --out index
     rankwright search --index index "words to find"
 
-`rankwright VERB --help` explains a verb and shows an example."""
+`rankwright VERB --help` explains a verb and shows an example. If something does not work, `rankwright doctor` says
+what is installed."""
 
 
 # What other tools call a verb, and what it is called here.
@@ -57,6 +63,7 @@ OTHER_NAMES = {
 FUNCTIONS = {
     "rank": "predict.rank",
     "bin": "bin_files.bin_files",
+    "doctor": "info.doctor",
     "drift": "predict.drift",
     "import": "import_model.import_model",
     "text-demo": "text_demo.text_demo",
@@ -67,7 +74,7 @@ class Verbs(VerbGroup):
     """The verbs, and the options before a verb."""
 
     panels: ClassVar[Mapping[str, Sequence[str]]] = {
-        "Get started": ("demo", "text-demo", "rankers", "generate"),
+        "Get started": ("demo", "text-demo", "rankers", "generate", "doctor"),
         "Train and evaluate": (
             *(
                 "auto",
@@ -102,7 +109,7 @@ class Verbs(VerbGroup):
 app = typer.Typer(
     cls=Verbs,
     help="Learning to rank by boosting: train, evaluate, cross-validate and apply rankers.",
-    epilog=EPILOG,
+    epilog=FIRST_STEPS,
     subcommand_metavar="VERB ...",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
@@ -132,7 +139,7 @@ def main() -> None:
             code = get_command(app)(prog_name="rankwright", standalone_mode=False)
     except CommandMistake as mistake:
         if type(mistake).__name__ == "NoArgsIsHelpError":
-            typer.echo(mistake.format_message())
+            _show_first_steps()
             sys.exit(2)
         _fail(sentence_of(mistake))
     except typer.Abort:  # standard input ended where something was asked for
@@ -145,6 +152,12 @@ def main() -> None:
         _fail(f"{error.filename or 'Writing'} failed: {error.strerror or error}.")
     else:
         sys.exit(code if isinstance(code, int) else 0)
+
+
+def _show_first_steps() -> None:
+    """Show what to do next, without the list of verbs."""
+    typer.echo("\n\n".join(paragraphs(f"{app.info.help}\n\n{FIRST_STEPS}")))
+    typer.echo("\nAll verbs: rankwright --help")
 
 
 def _fail(sentence: str) -> None:

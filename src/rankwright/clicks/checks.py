@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rankwright.base.errors import InputError, require_type
+from rankwright.base.errors import InputError, require_type, requiring
 from rankwright.base.wording import brief_list, counted, rounded_percent
 from rankwright.clicks.log import ClickLog
 from rankwright.reports.blocks import Column, Facts, Figure, Kind, Note, Table
@@ -132,7 +132,8 @@ def suspected_sessions(log: ClickLog) -> NDArray[np.int64]:
 
     Clicks are compared with those that the click rates by position let expect, as a Poisson variable.
     """
-    from scipy.stats import poisson
+    with requiring("scipy"):
+        from scipy.stats import poisson
 
     clicked = log.clicked > 0
     rates = np.bincount(log.position, clicked) / np.maximum(np.bincount(log.position), 1)

@@ -256,9 +256,12 @@ class Ranker(Parameters, Estimator, ABC):
 
     def _fitted(self) -> Scorer:
         if not self.__sklearn_is_fitted__():
-            from sklearn.exceptions import NotFittedError  # which other code may catch
-
-            raise NotFittedError(f"This {type(self).__name__} is not fitted yet; call fit first.")
+            sentence = f"This {type(self).__name__} is not fitted yet; call fit first."
+            try:
+                from sklearn.exceptions import NotFittedError  # which other code may catch
+            except ModuleNotFoundError:
+                raise InputError(sentence) from None
+            raise NotFittedError(sentence)
         return self.model_
 
     def _refuse(self, method: Callable[..., Any], unknown: Mapping[str, Any]) -> None:

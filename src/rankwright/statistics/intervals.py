@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rankwright.base.errors import InputError, parameter
+from rankwright.base.errors import InputError, parameter, requiring
 from rankwright.base.resources import one_thread_for_libraries
 from rankwright.base.wording import difference, metric_value, said_p_value
 from rankwright.metrics.base import mean_over_queries
@@ -156,7 +156,8 @@ def _percentile_levels(centred: Doubles, level: float) -> Doubles:
 
     The skewness of few queries is mostly chance, so it is shrunk: by half for 20 queries.
     """
-    from scipy.special import ndtr, stdtrit
+    with requiring("scipy"):
+        from scipy.special import ndtr, stdtrit
 
     n_queries = centred.shape[1]
     spread = np.sqrt((centred**2).mean(axis=1))
@@ -202,7 +203,8 @@ def interval_of(values: Doubles, gain: float = 0.0) -> tuple[float, float]:
 
     If all values are between 0 and 1, so is the interval.
     """
-    from scipy.stats import t
+    with requiring("scipy"):
+        from scipy.stats import t
 
     kept = values[~np.isnan(values)]
     if len(kept) < 2:

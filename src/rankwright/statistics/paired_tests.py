@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankwright.base.arrays import checked_numbers
-from rankwright.base.errors import InputError
+from rankwright.base.errors import InputError, requiring
 from rankwright.base.wording import capitalised, counted, difference, said_p_value
 from rankwright.reports.blocks import Column, Interval, Kind, Table
 from rankwright.reports.result import Result
@@ -30,7 +30,8 @@ MAX_TABULATED = 200  # above, the normal approximation is right to one query
 
 def t_limit(n_queries: int | Doubles, level: float) -> Doubles:
     """Return the value of Student's t that is exceeded in either direction with probability 1 - level."""
-    from scipy.special import stdtrit
+    with requiring("scipy"):
+        from scipy.special import stdtrit
 
     n = np.asarray(n_queries, dtype=np.float64)
     return np.where(n > 1, stdtrit(np.maximum(n - 1.0, 1.0), (1.0 + level) / 2.0), np.nan)
@@ -43,7 +44,8 @@ def detectable_effect(n_queries: int | Doubles, *, level: float, power: float = 
     Far out, where scipy would compute for minutes, a normal approximation is used (Johnson and Welch 1940),
     which is right to five percent.
     """
-    from scipy.special import nctdtrinc, ndtri
+    with requiring("scipy"):
+        from scipy.special import nctdtrinc, ndtri
 
     n = np.asarray(n_queries, dtype=np.float64)
     freedom, limits = np.maximum(n - 1.0, 1.0), t_limit(n, level)
@@ -57,7 +59,8 @@ def queries_needed(effects: Doubles, *, level: float, power: float = POWER) -> D
 
     Infinite for a difference of 0, NaN for NaN.
     """
-    from scipy.special import ndtri
+    with requiring("scipy"):
+        from scipy.special import ndtri
 
     sizes = np.arange(2.0, MAX_TABULATED + 1.0)
     tabulated = detectable_effect(sizes, level=level, power=power)
@@ -344,7 +347,8 @@ def _standard_deviations(differences: Doubles) -> Doubles:
 
 def t_p_values(differences: Doubles) -> Doubles:
     """Return the two-sided p-value of the paired t-test for each row of differences."""
-    from scipy.stats import ttest_1samp
+    with requiring("scipy"):
+        from scipy.stats import ttest_1samp
 
     means, spreads = differences.mean(axis=1), np.ptp(differences, axis=1)
     p_values = np.where(means == 0, 1.0, np.nan)  # differences that are all equal tell nothing of their error
@@ -359,7 +363,8 @@ def wilcoxon_p_values(differences: Doubles) -> Doubles:
 
     Like scipy's `wilcoxon` of each row alone: exact for few queries, normal approximation for many.
     """
-    from scipy.stats import rankdata, wilcoxon
+    with requiring("scipy"):
+        from scipy.stats import rankdata, wilcoxon
 
     n_queries = differences.shape[1]
     zeros = (differences == 0).sum(axis=1, keepdims=True)
@@ -381,7 +386,8 @@ def wilcoxon_p_values(differences: Doubles) -> Doubles:
 
 def sign_p_values(differences: Doubles) -> Doubles:
     """Return the two-sided p-value of the sign test, a binomial test of better and worse queries, for each row."""
-    from scipy.stats import binom
+    with requiring("scipy"):
+        from scipy.stats import binom
 
     better, worse = (differences > 0).sum(axis=1), (differences < 0).sum(axis=1)
     return np.asarray(np.minimum(1.0, 2.0 * binom.cdf(np.minimum(better, worse), better + worse, 0.5)))

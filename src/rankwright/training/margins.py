@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from rankwright import _native
-from rankwright.base.errors import InputError
+from rankwright.base.errors import InputError, requiring
 from rankwright.data.groups import Ranking
 
 if TYPE_CHECKING:
@@ -119,7 +119,8 @@ class _Planes:
         non-negative least squares solve exactly (Lawson & Hanson 1974, chapter 23). The proximal term vanishes as
         the step is repeated from the slack that it returned.
         """
-        from scipy.optimize import nnls  # slow to import
+        with requiring("scipy"):
+            from scipy.optimize import nnls  # slow to import
 
         pull = np.float64(PROXIMAL * self._C / self._level)
         root, shift = np.sqrt(pull), self._C / pull - before
@@ -188,7 +189,8 @@ class _Objective(NamedTuple):
     @np.errstate(all="ignore")
     def newton_direction(self) -> Doubles:
         """Return an approximation of -gradient / hessian, the more exact the closer the optimum is."""
-        from scipy.sparse.linalg import LinearOperator, cg  # slow to import
+        with requiring("scipy"):
+            from scipy.sparse.linalg import LinearOperator, cg  # slow to import
 
         n, length = len(self.weights), float(np.linalg.norm(self.gradient))
         hessian = LinearOperator((n, n), matvec=self.times_hessian, dtype=np.float64)

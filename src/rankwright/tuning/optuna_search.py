@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from rankwright.base.errors import InputError
+from rankwright.base.errors import InputError, requiring
 from rankwright.base.resources import resolve_threads
 from rankwright.rankers.parameters.spelling import spelled
 from rankwright.training.concurrent_fits import SECONDS_PER_WAIT, fits_at_once
@@ -258,7 +258,8 @@ def is_worse(values: Doubles, best: Doubles | None) -> bool:
 
     Wilcoxon's signed-rank test over queries, as Optuna's WilcoxonPruner makes it.
     """
-    from scipy.stats import wilcoxon
+    with requiring("scipy"):
+        from scipy.stats import wilcoxon
 
     differences = np.zeros(0) if best is None else values - best[: len(values)]
     differences = differences[~np.isnan(differences)]

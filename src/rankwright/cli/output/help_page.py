@@ -30,7 +30,7 @@ def verb_page(verb: Any, path: str, *, everything: bool) -> str:
     shown = groups if everything else {name: groups[name] for name in ("Arguments", "Options")}
     if everything or len(shown) == len(groups):
         groups["Options"].remove(next(each for each in options if each.name == "help_all"))
-    parts = [_usage(verb, path), *_paragraphs(verb.help)]
+    parts = [_usage(verb, path), *paragraphs(verb.help)]
     for name, group in shown.items():
         rows = [(_name(each), _meaning(each, everything=everything)) for each in group]
         parts += [_section(name, rows)] if rows else []
@@ -39,11 +39,11 @@ def verb_page(verb: Any, path: str, *, everything: bool) -> str:
 
 def group_page(group: Any, path: str, verbs: dict[str, dict[str, str]]) -> str:
     """Return the help of a group: its verbs with their first sentences, by heading."""
-    parts = [f"Usage: {path} {group.subcommand_metavar}", *_paragraphs(group.help)]
+    parts = [f"Usage: {path} {group.subcommand_metavar}", *paragraphs(group.help)]
     parts += [_section(heading, rows.items()) for heading, rows in verbs.items()]
     options = [(_name(each), _meaning(each, everything=False)) for each in group.params]
     parts += [_section("Options", options)] if options else []
-    return "\n\n".join([*parts, *_paragraphs(group.epilog)])
+    return "\n\n".join([*parts, *paragraphs(group.epilog)])
 
 
 def _usage(verb: Any, path: str) -> str:
@@ -85,7 +85,7 @@ def _section(heading: str, rows: Iterable[tuple[str, str]]) -> str:
     return "\n".join(lines)
 
 
-def _paragraphs(text: str | None) -> Iterator[str]:
+def paragraphs(text: str | None) -> Iterator[str]:
     """Yield the paragraphs of a docstring; an example, indented there, stays as it is below its heading."""
     for each in cleandoc(text or "").replace(":\n\n    ", ":\n    ").split("\n\n"):
         if each:

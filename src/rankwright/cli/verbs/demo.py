@@ -52,10 +52,19 @@ def demo(
         show(measured, json=True, report=page, model=model)
     else:
         show(compared, json=False, sections=1)
-        written = f"Wrote the model {model} ({saved})" + ("" if page is None else f" and the page {page}")
-        note(f"{written}; next: rankwright info {model}")
+        _show_files(model, saved, page)
     if interrupted:
         exit_interrupted()
+
+
+def _show_files(model: Path, saved: str, page: str | None) -> None:
+    """Say what each file is, and what to do with it."""
+    note(f"\nWrote {model}: the model {saved}, one file of data without code.")
+    note(f"    rankwright info {model}    describes it")
+    note(f"    rankwright serve {model}   answers requests with it; needs rankwright[serve]")
+    if page is not None:
+        note(f"Wrote {page}: the comparison as a page, to open in a browser; it needs no network.")
+    note("Next, your own judgements: rankwright auto --data judged.csv --model model.rw")
 
 
 def _model_beside(report: Path) -> Path:

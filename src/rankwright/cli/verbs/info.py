@@ -1,4 +1,4 @@
-"""`rankwright info`."""
+"""`rankwright info` and `rankwright doctor`."""
 
 from __future__ import annotations
 
@@ -69,6 +69,18 @@ def info(
     show(facts, json=False)
     if importances:
         _show_importances(importances)
+
+
+def doctor(*, json: bool = JSON) -> None:
+    """Show versions, processor, threads, memory and optional packages, for a report of a bug.
+
+    Example:
+
+        rankwright doctor
+    """
+    from rankwright.cli.output.installation import this_installation
+
+    show(this_installation(), json=json)
 
 
 def _levels(encoding: dict[str, Any]) -> str:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 import numpy as np
 
 from rankwright import _native
+from rankwright.base.errors import requiring
 from rankwright.base.resources import resolve_threads
 from rankwright.clicks.models.click_model import BetaPrior, ClickModel, PairEstimates
 from rankwright.reports.blocks import Column, Figure, Kind, Table
@@ -223,7 +224,8 @@ def standard_errors(
     matrix, pair by pair (a Schur complement), which leaves a matrix of classes. With very many classes examination
     counts as known, and has no errors.
     """
-    from scipy.sparse import csr_array, diags_array
+    with requiring("scipy"):
+        from scipy.sparse import csr_array, diags_array
 
     a, g = attraction[counts.pair], examination[classes.of_row]
     weight = counts.shown / np.maximum(a * g * (1.0 - a * g), 1e-12)
@@ -246,8 +248,9 @@ def unidentified(counts: ClickCounts, classes: Classes) -> NDArray[np.bool_]:
 
     Only a document that was seen in both of two classes tells their examination apart from its attraction.
     """
-    from scipy.sparse import csr_array
-    from scipy.sparse.csgraph import connected_components
+    with requiring("scipy"):
+        from scipy.sparse import csr_array
+        from scipy.sparse.csgraph import connected_components
 
     n_pairs, n_classes = len(counts.pair_offsets) - 1, len(classes.position)
     links = csr_array(

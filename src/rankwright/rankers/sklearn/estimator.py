@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 import numpy as np
 
 from rankwright import _native
-from rankwright.base.errors import InputError
+from rankwright.base.errors import InputError, requiring
 from rankwright.base.resources import available_threads
 from rankwright.data.dataset import Documents
 
@@ -117,7 +117,8 @@ class Estimator:
         return self
 
     def _repr_html_(self) -> str:
-        from sklearn.utils import estimator_html_repr
+        with requiring("scikit-learn"):
+            from sklearn.utils import estimator_html_repr
 
         html: str = estimator_html_repr(self)
         return html

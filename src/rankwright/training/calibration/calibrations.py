@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 import numpy as np
 
 from rankwright import _native
+from rankwright.base.errors import requiring
 from rankwright.models.probability_calibrations import LogisticCalibration, SigmoidCalibration, StandardCalibration
 from rankwright.models.regression_calibrations import HiddenLayer, Polynomial, RadialBasis, Rescaled, monomial
 from rankwright.training.calibration.task import LOG_SLOPES, MIDDLES, SIGMOID_GRID, Calibration, CalibrationTask
@@ -117,7 +118,8 @@ class Sigmoid:
         return self.target(task, np.array([task.sigmoid_at(point) for point in points]))
 
     def _minimise(self, task: CalibrationTask, start: Doubles, tolerance: float) -> Any:
-        from scipy.optimize import minimize  # slow to import
+        with requiring("scipy"):
+            from scipy.optimize import minimize  # slow to import
 
         def loss(point: Doubles) -> float:
             return float(self._losses(task, [point])[0])
@@ -189,7 +191,8 @@ class LogisticRegression:
 
     def fit(self, task: CalibrationTask) -> Scorer | None:
         """Return the regression; a class without calibration documents gets a negligible probability."""
-        from sklearn.linear_model import LogisticRegression as Model
+        with requiring("scikit-learn"):
+            from sklearn.linear_model import LogisticRegression as Model
 
         if not task.is_informative:
             return None
@@ -219,7 +222,8 @@ class NetworkRegression:
 
     def fit(self, task: CalibrationTask) -> Scorer | None:
         """Return the network, trained for at most 200 steps."""
-        from scipy.optimize import minimize  # slow to import
+        with requiring("scipy"):
+            from scipy.optimize import minimize  # slow to import
 
         X, n_hidden = task.standardised, self.n_hidden
         shapes = ((X.shape[1], n_hidden), (n_hidden,), (n_hidden,), (1,))
@@ -292,9 +296,11 @@ class GaussianProcess:
 
         Left to choose the kernel itself, scikit-learn would warn when one ends at its bounds, which is harmless.
         """
-        from scipy.optimize import minimize
-        from sklearn.gaussian_process import GaussianProcessRegressor
-        from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
+        with requiring("scipy"):
+            from scipy.optimize import minimize
+        with requiring("scikit-learn"):
+            from sklearn.gaussian_process import GaussianProcessRegressor
+            from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
 
         def process(kernel: Any) -> Any:
             return GaussianProcessRegressor(kernel, optimizer=None, normalize_y=True).fit(X, gains)
