@@ -12,7 +12,7 @@ FUZZ   ?= --seconds 120
 SOAK   ?= --minutes 20
 TESTS  ?= tests
 
-.PHONY: demo test wheel browser engines quick long lowest fuzz soak check format docs papers bench bench-counts sanitize clean
+.PHONY: demo test wheel browser engines clusters quick long lowest fuzz soak check format docs papers bench bench-counts sanitize clean
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/.built $(VENV)/.report
@@ -23,7 +23,7 @@ test: $(VENV)/.dev $(VENV)/.built
 
 # The inner loop: few examples, no slow test, no page of the documentation.
 quick: $(VENV)/.dev $(VENV)/.built
-	$(PYTEST) -m "not slow" --hypothesis-profile=quick tests
+	$(PYTEST) -m "not slow and not clusters" --hypothesis-profile=quick tests
 
 # What would make the ordinary run too long: the papers' quick versions, simulations, runs that are killed.
 long: $(VENV)/.dev $(VENV)/.built
@@ -64,6 +64,11 @@ browser: $(VENV)/.dev $(VENV)/.built
 # MAVEN_REPOSITORY names. What is missing is skipped and named. The table goes into docs/interop.md.
 engines: $(VENV)/.dev $(VENV)/.built
 	$(BIN)/python -m benchmarks.parity --write
+
+# Training on Ray and on Dask, scoring on Spark, all on this machine: each test starts its cluster, ends processes of it
+# and compares models byte for byte. Spark needs a JDK (17).
+clusters: $(VENV)/.clusters
+	$(BIN)/python -m pytest -m clusters tests/distributed
 
 # Other examples in every run, and many: the property tests, then damaged files and wrong calls of the bindings.
 fuzz: $(VENV)/.dev $(VENV)/.built
@@ -148,6 +153,10 @@ $(VENV)/.report: pyproject.toml | $(VENV)/.tools
 $(VENV)/.dev: $(VENV)/.tools
 	$(PIP) --upgrade "pip>=25.1"
 	$(PIP) --group dev
+	touch $@
+
+$(VENV)/.clusters: $(VENV)/.dev $(VENV)/.built
+	$(PIP) --group clusters
 	touch $@
 
 $(VENV)/.bench: $(VENV)/.dev $(VENV)/.built

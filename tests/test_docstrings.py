@@ -14,6 +14,7 @@ MODULES = {
     "rw.analyses": rw.analyses,
     "rw.charts": rw.charts,
     "rw.clicks": rw.clicks,
+    "rw.distributed": rw.distributed,
 }
 OPTIONS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
 PUBLIC = {

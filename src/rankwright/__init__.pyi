@@ -1,5 +1,6 @@
 from . import analyses as analyses
 from . import clicks as clicks
+from . import distributed as distributed
 from . import metrics as metrics
 from . import text as text
 from .analyses.dcg_bound import dcg_loss as dcg_loss

@@ -1,0 +1,3 @@
+from .dask import Dask as Dask
+from .processes import Processes as Processes
+from .ray import Ray as Ray

@@ -1,0 +1,162 @@
+"""Workers as actors of a Dask cluster."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from dataclasses import dataclass
+from importlib import import_module
+from time import monotonic, sleep
+from typing import TYPE_CHECKING, Any
+
+from rankwright.base.errors import InputError, MissingPackageError
+from rankwright.distributed.engine import (
+    MAX_ATTEMPTS,
+    TIMEOUT,
+    Actor,
+    Call,
+    Engine,
+    Host,
+    LostError,
+    checked_workers,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Coroutine, Iterable
+
+SECONDS_PER_LOOK = 0.5  # at the cluster's list of workers, while a call has no answer
+
+
+@dataclass(eq=False)
+class _Resident:
+    """An actor of Dask: its worker's address, its future, and the actor once it is known."""
+
+    address: str
+    future: Any
+    host: Any = None
+
+
+class Dask(Engine):
+    """Workers on a Dask cluster, one per worker process of Dask; needs the package distributed.
+
+    Parameters
+    ----------
+    client
+        A `distributed.Client`, or the address of a scheduler such as `"tcp://10.0.0.1:8786"`; None: a cluster of
+        this machine, which ends with the engine. A client with TLS is made with `Client(address,
+        security=Security(...))`.
+    workers
+        Number of workers; None: as many as the cluster has.
+    timeout
+        Seconds after which a cluster or a worker that does not answer counts as lost.
+
+    Examples
+    --------
+    >>> engine = rw.distributed.Dask(workers=2)  # doctest: +SKIP
+    >>> rw.LambdaMART().fit("train.binned", cluster=engine)  # doctest: +SKIP
+    """
+
+    def __init__(
+        self, client: Any = None, *, workers: int | None = None, timeout: float = TIMEOUT
+    ) -> None:
+        super().__init__(timeout)
+        try:
+            distributed = import_module("distributed")
+        except ModuleNotFoundError:
+            raise MissingPackageError("Dask needs its package distributed: pip install 'rankwright[dask]'.") from None
+        self._wanted = None if workers is None else checked_workers(workers)
+        self._suspects: set[str] = set()  # workers that did not answer
+        self._residents: Counter[str] = Counter()  # actors per worker
+        self._own: list[Any] = []
+        if isinstance(client, distributed.Client):
+            self._client = client
+            return
+        if client is None:
+            cluster = distributed.LocalCluster(
+                n_workers=self._wanted, threads_per_worker=1, dashboard_address=None
+            )
+            self._own = [cluster]
+        try:
+            self._client = distributed.Client(cluster if client is None else client, timeout=timeout, set_as_default=False)
+        except (OSError, ValueError, TypeError) as error:
+            raise InputError(f"The Dask scheduler at {client} does not answer: {error}") from None
+        self._own.insert(0, self._client)
+
+    @property
+    def n_workers(self) -> int:
+        return self._wanted or len(self._addresses())
+
+    def start(self, make: Callable[[], object], n: int) -> list[Actor]:
+        end = monotonic() + self.timeout
+        while len(self._addresses()) < min(n, 1) and monotonic() < end:
+            sleep(SECONDS_PER_LOOK)
+        return [self._start(number, make) for number in range(n)]
+
+    def call(self, actor: Actor, method: str, *arguments: Any) -> Call:
+        return self._later(actor, self._ask(actor, method, arguments))
+
+    def end(self, actors: Iterable[Actor]) -> None:
+        for actor in actors:
+            self._residents[actor.handle.address] -= 1
+            actor.handle.host = None
+            actor.handle.future.release()
+
+    def restart(self, actor: Actor) -> Actor:
+        self._suspects.add(actor.handle.address)
+        self.end([actor])
+        return self._start(actor.number, actor.make)
+
+    def submit(self, function: Callable[..., Any], *arguments: Any) -> Call:
+        trusted = [address for address in self._addresses() if address not in self._suspects]
+        future = self._client.submit(
+            function,
+            *arguments,
+            pure=False,
+            retries=MAX_ATTEMPTS - 1,
+            workers=trusted or None,
+            allow_other_workers=bool(trusted),
+        )
+        return self._later(None, future._result())
+
+    def close(self) -> None:
+        for resource in self._own:
+            resource.close()
+        self._own = []
+
+    def _addresses(self) -> list[str]:
+        """Return the addresses of the cluster's workers."""
+        return sorted(self._client.sync(self._known))
+
+    async def _known(self) -> dict[str, Any]:
+        info = await self._client.scheduler.identity(n_workers=-1)
+        return dict(info["workers"])
+
+    def _start(self, number: int, make: Callable[[], object]) -> Actor:
+        addresses = self._addresses()
+        if not addresses:
+            raise InputError(f"The Dask cluster has no worker, and none joined within {self.timeout:g} s.")
+        address = min(addresses, key=lambda known: (known in self._suspects, self._residents[known], known))
+        self._residents[address] += 1
+        future = self._client.submit(Host, make, actor=True, workers=[address], pure=False)
+        return Actor(number, make, _Resident(address, future))
+
+    async def _ask(self, actor: Actor, method: str, arguments: tuple[Any, ...]) -> Any:
+        """Return the answer of an actor; look meanwhile whether its worker is still there."""
+        resident: _Resident = actor.handle
+        asked = asyncio.ensure_future(self._answer(resident, method, arguments))
+        while not (await asyncio.wait([asked], timeout=SECONDS_PER_LOOK))[0]:
+            if resident.address not in await self._known():
+                asked.cancel()
+                raise LostError(f"its worker {resident.address} has left the cluster")
+        return asked.result()
+
+    async def _answer(self, resident: _Resident, method: str, arguments: tuple[Any, ...]) -> Any:
+        try:
+            with self._client.as_current():  # the client that a host asks for
+                resident.host = resident.host or await resident.future
+                return await resident.host.call(method, arguments)
+        except (OSError, asyncio.CancelledError, RuntimeError) as error:
+            raise LostError(f"its worker cannot be reached: {error}") from None
+
+    def _later(self, actor: Actor | None, answer: Coroutine[Any, Any, Any]) -> Call:
+        return Call(actor, asyncio.run_coroutine_threadsafe(answer, self._client.loop.asyncio_loop))

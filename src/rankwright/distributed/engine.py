@@ -1,0 +1,163 @@
+"""What training asks of an engine: actors in processes of their own, whose calls may be lost.
+
+An actor is an object in another process, and a call runs one of its methods there. A call whose process ended, or
+was stopped, or does not answer in time, is lost; a new actor can then take the place of the old one.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from concurrent.futures import wait as wait_for
+from dataclasses import dataclass
+from time import monotonic
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
+
+from rankwright.base.errors import InputError, parameter
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from concurrent.futures import Future
+
+TIMEOUT = 60.0
+SECONDS_PER_WAIT = 0.2  # a signal that arrives just before a wait begins does not end it
+MAX_ATTEMPTS = 3  # of a submitted function whose process ends
+
+
+class LostError(Exception):
+    """A process that should have answered has ended."""
+
+
+@dataclass(frozen=True, eq=False)
+class Actor:
+    """An object in another process.
+
+    Parameters
+    ----------
+    number
+        Which of the actors that were started together it is; the actor that replaces it has the same.
+    make
+        Makes the object there.
+    handle
+        What the engine knows of it.
+    """
+
+    number: int
+    make: Callable[[], object]
+    handle: Any
+
+
+@dataclass(frozen=True, eq=False)
+class Call:
+    """A call whose answer will come, or not."""
+
+    actor: Actor | None  # None for a submitted function
+    future: Future[Any]
+
+
+class Done(NamedTuple):
+    """A call and its answer."""
+
+    call: Call
+    answer: Any
+
+
+class Lost(NamedTuple):
+    """A call that will have no answer, and why."""
+
+    call: Call
+    reason: str
+
+
+class Engine(ABC):
+    """Runs actors and functions in other processes.
+
+    Parameters
+    ----------
+    timeout
+        Seconds after which an actor that does not answer a call counts as lost.
+    """
+
+    def __init__(self, timeout: float = TIMEOUT) -> None:
+        if not timeout > 0:
+            raise InputError(f"{parameter('timeout')} must be a positive number of seconds, not {timeout!r}.")
+        self.timeout = timeout
+
+    @property
+    @abstractmethod
+    def n_workers(self) -> int:
+        """The number of workers that there is room for now; it grows when machines join a cluster."""
+
+    @abstractmethod
+    def start(self, make: Callable[[], object], n: int) -> list[Actor]:
+        """Start `n` actors; `make()` makes each object in its process."""
+
+    @abstractmethod
+    def call(self, actor: Actor, method: str, *arguments: Any) -> Call:
+        """Call a method of an actor and return at once; the calls of an actor run one after the other."""
+
+    @abstractmethod
+    def end(self, actors: Iterable[Actor]) -> None:
+        """End actors that are no longer needed."""
+
+    @abstractmethod
+    def restart(self, actor: Actor) -> Actor:
+        """Return a new actor in place of a lost one, and end what is left of that."""
+
+    @abstractmethod
+    def submit(self, function: Callable[..., Any], *arguments: Any) -> Call:
+        """Call a function in some process, and again elsewhere if that ends."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """End all actors, and what the engine itself started."""
+
+    def wait(self, calls: Iterable[Call], timeout: float | None = None) -> tuple[list[Done], list[Lost]]:
+        """Wait for all calls; raise what a method raised.
+
+        Returns
+        -------
+        answers, losses
+            Each in the order of the calls. After `timeout` seconds (None: the engine's) all calls without an
+            answer are lost.
+        """
+        calls, seconds = list(calls), self.timeout if timeout is None else timeout
+        end, pending = monotonic() + seconds, {call.future for call in calls}
+        while pending and (left := end - monotonic()) > 0:
+            pending = wait_for(pending, min(left, SECONDS_PER_WAIT)).not_done
+        answers, losses = [], []
+        for call in calls:
+            if not call.future.done():
+                losses.append(Lost(call, f"it did not answer within {seconds:g} s"))
+                continue
+            try:
+                answers.append(Done(call, call.future.result()))
+            except LostError as error:
+                losses.append(Lost(call, str(error)))
+        return answers, losses
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+class Host:
+    """The object of an actor, made and called in the actor's process."""
+
+    def __init__(self, make: Callable[[], object]) -> None:
+        self._object = make()
+
+    def ready(self) -> None:
+        """Do nothing: an answer says that the object is made."""
+
+    def call(self, method: str, arguments: tuple[Any, ...]) -> Any:
+        """Call a method of the object."""
+        return getattr(self._object, method)(*arguments)
+
+
+def checked_workers(workers: int) -> int:
+    """Return a number of workers, which must be positive."""
+    if isinstance(workers, bool) or not isinstance(workers, int) or workers < 1:
+        raise InputError(f"{parameter('workers')} must be a positive integer, not {workers!r}.")
+    return workers

@@ -1,0 +1,213 @@
+"""Workers as processes of this machine, which are asked through their standard input and output."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import signal
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from queue import SimpleQueue
+from typing import IO, TYPE_CHECKING, Any
+
+from rankwright.base.resources import available_threads
+from rankwright.distributed.engine import (
+    MAX_ATTEMPTS,
+    TIMEOUT,
+    Actor,
+    Call,
+    Engine,
+    Host,
+    LostError,
+    checked_workers,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+COMMAND = "from rankwright.distributed.processes import answer_calls; answer_calls()"
+SECONDS_TO_END = 5.0
+HEADER = 8  # bytes of a message's length
+
+
+class Processes(Engine):
+    """Workers as processes of this machine.
+
+    They import nothing but what the messages name, so a script needs no `if __name__ == "__main__"`; what is sent to
+    them must be importable, not defined in a script or a notebook. They end with the process that started them.
+
+    Parameters
+    ----------
+    workers
+        Number of processes; None: one per core.
+    timeout
+        Seconds after which a process that does not answer counts as lost.
+
+    Examples
+    --------
+    >>> import math
+    >>> with rw.distributed.Processes(2) as engine:
+    ...     calls = [engine.submit(math.factorial, number) for number in (3, 4, 5)]
+    ...     answers, losses = engine.wait(calls)
+    >>> [done.answer for done in answers], losses
+    ([6, 24, 120], [])
+    """
+
+    def __init__(self, workers: int | None = None, *, timeout: float = TIMEOUT) -> None:
+        super().__init__(timeout)
+        self._n_workers = available_threads() if workers is None else checked_workers(workers)
+        self._channels: set[_Channel] = set()
+        self._idle: SimpleQueue[_Channel] | None = None  # processes for submitted functions
+        self._threads: ThreadPoolExecutor | None = None
+
+    @property
+    def n_workers(self) -> int:
+        return self._n_workers
+
+    def start(self, make: Callable[[], object], n: int) -> list[Actor]:
+        return [Actor(number, make, self._open(make)) for number in range(n)]
+
+    def call(self, actor: Actor, method: str, *arguments: Any) -> Call:
+        return Call(actor, actor.handle.threads.submit(actor.handle.ask, method, arguments))
+
+    def end(self, actors: Iterable[Actor]) -> None:
+        for actor in actors:
+            self._close(actor.handle)
+
+    def restart(self, actor: Actor) -> Actor:
+        self.end([actor])
+        return Actor(actor.number, actor.make, self._open(actor.make))
+
+    def submit(self, function: Callable[..., Any], *arguments: Any) -> Call:
+        if self._threads is None:
+            self._threads = ThreadPoolExecutor(self._n_workers)
+            self._idle = SimpleQueue()
+            for _ in range(self._n_workers):
+                self._idle.put(self._open(_Functions))
+        return Call(None, self._threads.submit(self._run, function, arguments))
+
+    def close(self) -> None:
+        for channel in list(self._channels):
+            self._close(channel)
+        if self._threads is not None:
+            self._threads.shutdown(wait=False, cancel_futures=True)
+            self._threads = None
+
+    def _run(self, function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
+        """Call a function in an idle process; in a new one if that ends."""
+        assert self._idle is not None
+        channel = self._idle.get()
+        try:
+            for attempt in range(1, MAX_ATTEMPTS + 1):
+                try:
+                    return channel.ask("run", (function, arguments))
+                except LostError:
+                    self._close(channel)
+                    if self._threads is None or attempt == MAX_ATTEMPTS:
+                        raise
+                    channel = self._open(_Functions)
+        finally:
+            self._idle.put(channel)
+        raise AssertionError
+
+    def _open(self, make: Callable[[], object]) -> _Channel:
+        channel = _Channel(make)
+        self._channels.add(channel)
+        return channel
+
+    def _close(self, channel: _Channel) -> None:
+        self._channels.discard(channel)
+        channel.close()
+
+
+class _Functions:
+    """Runs functions."""
+
+    def run(self, function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
+        return function(*arguments)
+
+
+class _Channel:
+    """A process and the thread that asks it: a write to a stopped process blocks once the pipe is full."""
+
+    def __init__(self, make: Callable[[], object]) -> None:
+        environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", COMMAND], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment
+        )
+        self.threads = ThreadPoolExecutor(1)
+        self.threads.submit(self._send, make)
+
+    def ask(self, method: str, arguments: tuple[Any, ...]) -> Any:
+        """Send a call and return its answer; raise what the method raised."""
+        try:
+            self._send((method, arguments))
+            assert self.process.stdout is not None
+            failure, answer = pickle.loads(_read(self.process.stdout))
+        except (OSError, EOFError, ValueError):
+            raise LostError(self._end()) from None
+        if failure is not None:
+            raise failure
+        return answer
+
+    def close(self) -> None:
+        """End the process, also a stopped one."""
+        self.process.kill()
+        self.process.wait()
+        self.threads.shutdown(wait=True, cancel_futures=True)
+        for pipe in (self.process.stdin, self.process.stdout):
+            assert pipe is not None
+            with suppress(OSError):
+                pipe.close()
+
+    def _send(self, message: object) -> None:
+        data = pickle.dumps(message, protocol=pickle.HIGHEST_PROTOCOL)
+        assert self.process.stdin is not None
+        _write(self.process.stdin, data)
+
+    def _end(self) -> str:
+        """Return how the process ended."""
+        with suppress(subprocess.TimeoutExpired):
+            status = self.process.wait(SECONDS_TO_END)
+            if status < 0:
+                return f"its process was ended by {signal.Signals(-status).name}"
+            return f"its process ended with status {status}"
+        return "its process closed its output"
+
+
+def answer_calls() -> None:
+    """Answer the calls that arrive on standard input, until it ends; what is printed goes to standard error."""
+    with suppress(KeyboardInterrupt):  # which reaches all processes of a terminal, and the first one ends the others
+        calls, answers = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
+        os.dup2(2, 1)
+        host = None
+        with suppress(EOFError, BrokenPipeError):
+            make = _read(calls)
+            while True:
+                message = _read(calls)
+                try:
+                    host = host or Host(pickle.loads(make))
+                    reply = pickle.dumps((None, host.call(*pickle.loads(message))), pickle.HIGHEST_PROTOCOL)
+                except Exception as error:
+                    reply = pickle.dumps((error, None))
+                _write(answers, reply)
+
+
+def _read(pipe: IO[bytes]) -> bytes:
+    size = int.from_bytes(_exactly(pipe, HEADER), "little")
+    return _exactly(pipe, size)
+
+
+def _exactly(pipe: IO[bytes], n_bytes: int) -> bytes:
+    data = pipe.read(n_bytes)
+    if len(data) < n_bytes:
+        raise EOFError
+    return data
+
+
+def _write(pipe: IO[bytes], data: bytes) -> None:
+    pipe.write(len(data).to_bytes(HEADER, "little"))
+    pipe.write(data)
+    pipe.flush()

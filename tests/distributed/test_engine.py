@@ -1,0 +1,178 @@
+"""Every engine keeps the same promises: answers, errors, losses, restarts, time limits."""
+
+import math
+import os
+import signal
+import socket
+import time
+from contextlib import suppress
+from functools import partial
+
+import numpy as np
+import pytest
+
+import rankwright as rw
+
+TIMEOUT = 15.0  # of a busy machine
+
+
+def _processes(**options):
+    return rw.distributed.Processes(**options)
+
+
+def _ray(**options):
+    pytest.importorskip("ray")
+    return rw.distributed.Ray(**options)
+
+
+def _dask(**options):
+    pytest.importorskip("distributed")
+    return rw.distributed.Dask(**options)
+
+
+CLUSTERS = [pytest.param(_ray, marks=pytest.mark.clusters), pytest.param(_dask, marks=pytest.mark.clusters)]
+
+
+@pytest.fixture(params=[_processes, *CLUSTERS], scope="module")
+def engine(request):
+    with request.param(workers=2, timeout=TIMEOUT) as started:
+        yield started
+
+
+@pytest.fixture
+def actors(engine):
+    started = engine.start(partial(Tally, 10), 2)
+    yield started
+    engine.end(started)
+
+
+class Tally:
+    """What an actor of these tests is."""
+
+    def __init__(self, start):
+        self.total = start
+
+    def add(self, values):
+        self.total += int(values.sum())
+        return self.total, os.getpid()
+
+    def fail(self):
+        raise rw.InputError("The file part-7.parquet is gone.")
+
+    def sleep(self, seconds):
+        time.sleep(seconds)
+
+
+def attempt(path):
+    """End the process the first time."""
+    with open(path, "x" if not os.path.exists(path) else "r+") as file:  # noqa: PTH123, PTH110
+        if file.mode == "x":
+            os.kill(os.getpid(), signal.SIGKILL)
+    return "done"
+
+
+def _answers(engine, calls):
+    answers, losses = engine.wait(calls)
+    assert losses == []
+    return [done.answer for done in answers]
+
+
+def test_actors_keep_their_state_in_processes_of_their_own(engine, actors):
+    values = np.arange(100_000)
+    for sums in (10 + values.sum(), 10 + 2 * values.sum()):
+        totals, pids = zip(*_answers(engine, [engine.call(actor, "add", values) for actor in actors]), strict=True)
+        assert totals == (sums, sums)
+        assert len({*pids, os.getpid()}) == 3
+
+
+def test_what_a_method_raises_is_raised_here_and_the_actor_lives_on(engine, actors):
+    with pytest.raises(rw.InputError, match="part-7.parquet is gone"):
+        engine.wait([engine.call(actors[0], "fail")])
+    assert _answers(engine, [engine.call(actors[0], "add", np.ones(1))])[0][0] == 11
+
+
+@pytest.mark.slow
+def test_a_killed_actor_is_lost_at_once_and_replaced(engine, actors):
+    victim = _answers(engine, [engine.call(actors[1], "add", np.ones(1))])[0][1]
+    busy = engine.call(actors[1], "sleep", 60)
+    time.sleep(0.3)
+    os.kill(victim, signal.SIGKILL)
+    start = time.monotonic()
+    answers, losses = engine.wait([engine.call(actors[0], "add", np.ones(1)), busy])
+    assert time.monotonic() - start < TIMEOUT
+    assert [done.call.actor for done in answers] == [actors[0]]
+    assert [lost.call.actor for lost in losses] == [actors[1]]
+    assert losses[0].reason
+    replaced = actors[1] = engine.restart(actors[1])
+    assert replaced.number == 1
+    assert _answers(engine, [engine.call(replaced, "add", np.ones(1))])[0][0] == 11
+    assert _answers(engine, [engine.call(actors[0], "add", np.ones(1))])[0][0] == 12
+
+
+@pytest.mark.slow
+def test_a_stopped_actor_is_lost_after_the_timeout_and_replaced(engine, actors):
+    (_, other), (_, victim) = _answers(engine, [engine.call(actor, "add", np.ones(1)) for actor in actors])
+    if other == victim:
+        pytest.skip("both actors are in one process, whose worker was lost before")
+    os.kill(victim, signal.SIGSTOP)
+    try:
+        large = np.ones(1_000_000)  # more than a pipe holds
+        answers, losses = engine.wait([engine.call(actor, "add", large) for actor in actors], timeout=3)
+        assert [done.call.actor for done in answers] == [actors[0]]
+        assert [lost.reason for lost in losses] == ["it did not answer within 3 s"]
+        replaced = actors[1] = engine.restart(actors[1])
+        assert _answers(engine, [engine.call(replaced, "add", np.ones(1))])[0][0] == 11
+    finally:
+        with suppress(ProcessLookupError):
+            os.kill(victim, signal.SIGCONT)
+
+
+def test_functions_run_elsewhere(engine):
+    assert _answers(engine, [engine.submit(math.factorial, number) for number in range(8)]) == [
+        math.factorial(number) for number in range(8)
+    ]
+
+
+@pytest.mark.slow
+def test_a_function_runs_again_when_its_process_ends(engine, tmp_path):
+    assert _answers(engine, [engine.submit(attempt, str(tmp_path / "tried"))]) == ["done"]
+
+
+def test_an_engine_says_how_many_workers_it_has(engine):
+    assert engine.n_workers == 2
+
+
+@pytest.mark.parametrize("workers", [0, -1, 1.5, True])
+def test_the_number_of_workers_is_checked(workers):
+    with pytest.raises(rw.InputError, match="workers must be a positive integer"):
+        rw.distributed.Processes(workers)
+
+
+def test_the_timeout_is_checked():
+    with pytest.raises(rw.InputError, match="timeout must be a positive number of seconds, not 0"):
+        rw.distributed.Processes(1, timeout=0)
+
+
+@pytest.mark.clusters
+def test_an_address_at_which_nothing_listens_is_one_sentence():
+    pytest.importorskip("ray")
+    start = time.monotonic()
+    with pytest.raises(rw.InputError, match=r"There is no Ray cluster at 127.0.0.1:9: .*refused"):
+        rw.distributed.Ray("127.0.0.1:9", timeout=5)
+    with pytest.raises(rw.InputError, match="The Dask scheduler at tcp://127.0.0.1:9 does not answer"):
+        rw.distributed.Dask("tcp://127.0.0.1:9", timeout=5)
+    assert time.monotonic() - start < 20  # importing both takes seconds
+
+
+@pytest.mark.clusters
+def test_an_address_that_is_silent_is_one_sentence_within_the_timeout():
+    pytest.importorskip("ray")
+    with socket.socket() as silent:
+        silent.bind(("127.0.0.1", 0))
+        silent.listen(8)
+        address = f"127.0.0.1:{silent.getsockname()[1]}"
+        for connect, name in ((rw.distributed.Ray, address), (rw.distributed.Dask, f"tcp://{address}")):
+            start = time.monotonic()
+            with pytest.raises(rw.InputError, match=r"answer"):
+                connect(name, timeout=4)
+            assert time.monotonic() - start < 12
