@@ -13,7 +13,7 @@ import pytest
 
 import rankwright as rw
 
-TIMEOUT = 15.0  # of a busy machine
+TIMEOUT = 60.0  # of a busy machine
 
 
 def _processes(**options):
@@ -86,7 +86,7 @@ def test_actors_keep_their_state_in_processes_of_their_own(engine, actors):
 
 
 def test_what_a_method_raises_is_raised_here_and_the_actor_lives_on(engine, actors):
-    with pytest.raises(rw.InputError, match="part-7.parquet is gone"):
+    with pytest.raises(rw.InputError, match=r"part-7.parquet is gone"):
         engine.wait([engine.call(actors[0], "fail")])
     assert _answers(engine, [engine.call(actors[0], "add", np.ones(1))])[0][0] == 11
 
@@ -112,8 +112,7 @@ def test_a_killed_actor_is_lost_at_once_and_replaced(engine, actors):
 @pytest.mark.slow
 def test_a_stopped_actor_is_lost_after_the_timeout_and_replaced(engine, actors):
     (_, other), (_, victim) = _answers(engine, [engine.call(actor, "add", np.ones(1)) for actor in actors])
-    if other == victim:
-        pytest.skip("both actors are in one process, whose worker was lost before")
+    assert other != victim
     os.kill(victim, signal.SIGSTOP)
     try:
         large = np.ones(1_000_000)  # more than a pipe holds
@@ -159,7 +158,7 @@ def test_an_address_at_which_nothing_listens_is_one_sentence():
     start = time.monotonic()
     with pytest.raises(rw.InputError, match=r"There is no Ray cluster at 127.0.0.1:9: .*refused"):
         rw.distributed.Ray("127.0.0.1:9", timeout=5)
-    with pytest.raises(rw.InputError, match="The Dask scheduler at tcp://127.0.0.1:9 does not answer"):
+    with pytest.raises(rw.InputError, match=r"The Dask scheduler at tcp://127.0.0.1:9 does not answer"):
         rw.distributed.Dask("tcp://127.0.0.1:9", timeout=5)
     assert time.monotonic() - start < 20  # importing both takes seconds
 

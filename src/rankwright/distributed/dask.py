@@ -10,6 +10,7 @@ from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any
 
 from rankwright.base.errors import InputError, MissingPackageError
+from rankwright.base.wording import counted
 from rankwright.distributed.engine import (
     MAX_ATTEMPTS,
     TIMEOUT,
@@ -56,14 +57,12 @@ class Dask(Engine):
     >>> rw.LambdaMART().fit("train.binned", cluster=engine)  # doctest: +SKIP
     """
 
-    def __init__(
-        self, client: Any = None, *, workers: int | None = None, timeout: float = TIMEOUT
-    ) -> None:
+    def __init__(self, client: Any = None, *, workers: int | None = None, timeout: float = TIMEOUT) -> None:
         super().__init__(timeout)
         try:
             distributed = import_module("distributed")
         except ModuleNotFoundError:
-            raise MissingPackageError("Dask needs its package distributed: pip install 'rankwright[dask]'.") from None
+            raise MissingPackageError("Dask needs distributed: pip install 'rankwright[dask]'.") from None
         self._wanted = None if workers is None else checked_workers(workers)
         self._suspects: set[str] = set()  # workers that did not answer
         self._residents: Counter[str] = Counter()  # actors per worker
@@ -71,13 +70,12 @@ class Dask(Engine):
         if isinstance(client, distributed.Client):
             self._client = client
             return
+        target = client
         if client is None:
-            cluster = distributed.LocalCluster(
-                n_workers=self._wanted, threads_per_worker=1, dashboard_address=None
-            )
-            self._own = [cluster]
+            target = distributed.LocalCluster(n_workers=self._wanted, threads_per_worker=1, dashboard_address=None)
+            self._own = [target]
         try:
-            self._client = distributed.Client(cluster if client is None else client, timeout=timeout, set_as_default=False)
+            self._client = distributed.Client(target, timeout=timeout, set_as_default=False)
         except (OSError, ValueError, TypeError) as error:
             raise InputError(f"The Dask scheduler at {client} does not answer: {error}") from None
         self._own.insert(0, self._client)
@@ -88,7 +86,9 @@ class Dask(Engine):
 
     def start(self, make: Callable[[], object], n: int) -> list[Actor]:
         end = monotonic() + self.timeout
-        while len(self._addresses()) < min(n, 1) and monotonic() < end:
+        while (ready := len(self._addresses())) < n:
+            if monotonic() > end:
+                raise InputError(f"Dask had {ready} of {counted(n, 'worker')} within {self.timeout:g} s.")
             sleep(SECONDS_PER_LOOK)
         return [self._start(number, make) for number in range(n)]
 
@@ -132,9 +132,11 @@ class Dask(Engine):
         return dict(info["workers"])
 
     def _start(self, number: int, make: Callable[[], object]) -> Actor:
-        addresses = self._addresses()
-        if not addresses:
-            raise InputError(f"The Dask cluster has no worker, and none joined within {self.timeout:g} s.")
+        end = monotonic() + self.timeout
+        while not (addresses := self._addresses()):
+            if monotonic() > end:
+                raise InputError(f"Dask has no worker left, and none joined within {self.timeout:g} s.")
+            sleep(SECONDS_PER_LOOK)
         address = min(addresses, key=lambda known: (known in self._suspects, self._residents[known], known))
         self._residents[address] += 1
         future = self._client.submit(Host, make, actor=True, workers=[address], pure=False)

@@ -6,6 +6,7 @@ was stopped, or does not answer in time, is lost; a new actor can then take the 
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from concurrent.futures import wait as wait_for
 from dataclasses import dataclass
@@ -117,11 +118,13 @@ class Engine(ABC):
         Returns
         -------
         answers, losses
-            Each in the order of the calls. After `timeout` seconds (None: the engine's) all calls without an
-            answer are lost.
+            Each in the order of the calls. After `timeout` seconds (None: the engine's) all calls of actors
+            without an answer are lost; a submitted function may take any time.
         """
         calls, seconds = list(calls), self.timeout if timeout is None else timeout
-        end, pending = monotonic() + seconds, {call.future for call in calls}
+        is_limited = any(call.actor is not None for call in calls)
+        end = monotonic() + seconds if is_limited else math.inf
+        pending = {call.future for call in calls}
         while pending and (left := end - monotonic()) > 0:
             pending = wait_for(pending, min(left, SECONDS_PER_WAIT)).not_done
         answers, losses = [], []

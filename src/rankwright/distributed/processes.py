@@ -35,8 +35,8 @@ HEADER = 8  # bytes of a message's length
 class Processes(Engine):
     """Workers as processes of this machine.
 
-    They import nothing but what the messages name, so a script needs no `if __name__ == "__main__"`; what is sent to
-    them must be importable, not defined in a script or a notebook. They end with the process that started them.
+    They import only what the messages name, so a script needs no `if __name__ == "__main__"`; what is sent to them
+    must be importable, not defined in a script or a notebook. They end with the process that started them.
 
     Parameters
     ----------
@@ -179,7 +179,7 @@ class _Channel:
 
 def answer_calls() -> None:
     """Answer the calls that arrive on standard input, until it ends; what is printed goes to standard error."""
-    with suppress(KeyboardInterrupt):  # which reaches all processes of a terminal, and the first one ends the others
+    with suppress(KeyboardInterrupt):  # it reaches all processes of a terminal
         calls, answers = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
         os.dup2(2, 1)
         host = None

@@ -33,14 +33,14 @@ QUIET = {"log_to_driver": False, "logging_level": "error"}
 class Ray(Engine):
     """Workers on a Ray cluster; needs ray.
 
-    A cluster that asks for a token reads it from RAY_AUTH_TOKEN or RAY_AUTH_TOKEN_PATH, with RAY_AUTH_MODE=token, on
-    every machine and here.
+    A cluster that asks for a token reads it from RAY_AUTH_TOKEN or RAY_AUTH_TOKEN_PATH, with RAY_AUTH_MODE=token,
+    on every machine and here.
 
     Parameters
     ----------
     address
-        Of the cluster, such as `"10.0.0.1:6379"`, `"ray://10.0.0.1:10001"` or `"auto"`; None: the cluster that this
-        process is connected to, or else a new one of this machine, which ends with the engine.
+        Of the cluster, such as `"10.0.0.1:6379"`, `"ray://10.0.0.1:10001"` or `"auto"`; None: the cluster that
+        this process is connected to, or else a new one of this machine, which ends with the engine.
     workers
         Number of workers; None: one per `cpus` that the cluster has.
     cpus
@@ -164,7 +164,8 @@ class Ray(Engine):
         except self._ray.exceptions.AuthenticationError:
             raise InputError(f"The Ray cluster at {address} asks for another token: {TOKEN_REMEDY}.") from None
         except (ConnectionError, RuntimeError, ValueError) as error:
-            raise InputError(f"The Ray cluster at {address} cannot be used: {str(error).splitlines()[0]}") from None
+            reason = str(error).splitlines()[0]
+            raise InputError(f"The Ray cluster at {address} cannot be used: {reason}") from None
 
 
 def _call(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
