@@ -158,7 +158,7 @@ def test_an_address_at_which_nothing_listens_is_one_sentence():
     start = time.monotonic()
     with pytest.raises(rw.InputError, match=r"There is no Ray cluster at 127.0.0.1:9: .*refused"):
         rw.distributed.Ray("127.0.0.1:9", timeout=5)
-    with pytest.raises(rw.InputError, match=r"The Dask scheduler at tcp://127.0.0.1:9 does not answer"):
+    with pytest.raises(rw.InputError, match=r"tcp://127.0.0.1:9 .*answer"):
         rw.distributed.Dask("tcp://127.0.0.1:9", timeout=5)
     assert time.monotonic() - start < 20  # importing both takes seconds
 

@@ -20,6 +20,7 @@ from rankwright.distributed.engine import (
     Host,
     LostError,
     checked_workers,
+    connected,
 )
 
 if TYPE_CHECKING:
@@ -75,7 +76,11 @@ class Dask(Engine):
             target = distributed.LocalCluster(n_workers=self._wanted, threads_per_worker=1, dashboard_address=None)
             self._own = [target]
         try:
-            self._client = distributed.Client(target, timeout=timeout, set_as_default=False)
+            self._client = connected(
+                lambda: distributed.Client(target, timeout=timeout, set_as_default=False), timeout
+            )
+        except TimeoutError:
+            raise InputError(f"Nothing at {client} answered as Dask does within {timeout:g} s.") from None
         except (OSError, ValueError, TypeError) as error:
             raise InputError(f"The Dask scheduler at {client} does not answer: {error}") from None
         self._own.insert(0, self._client)

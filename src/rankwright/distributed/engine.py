@@ -8,20 +8,24 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from concurrent.futures import Future
 from concurrent.futures import wait as wait_for
 from dataclasses import dataclass
+from threading import Thread
 from time import monotonic
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar
 
 from rankwright.base.errors import InputError, parameter
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
-    from concurrent.futures import Future
 
 TIMEOUT = 60.0
 SECONDS_PER_WAIT = 0.2  # a signal that arrives just before a wait begins does not end it
 MAX_ATTEMPTS = 3  # of a submitted function whose process ends
+
+
+Connection = TypeVar("Connection")
 
 
 class LostError(Exception):
@@ -164,3 +168,17 @@ def checked_workers(workers: int) -> int:
     if isinstance(workers, bool) or not isinstance(workers, int) or workers < 1:
         raise InputError(f"{parameter('workers')} must be a positive integer, not {workers!r}.")
     return workers
+
+
+def connected(connect: Callable[[], Connection], timeout: float) -> Connection:
+    """Return what `connect()` returns within the timeout; libraries wait for minutes for what is silent."""
+    outcome: Future[Connection] = Future()
+
+    def run() -> None:
+        try:
+            outcome.set_result(connect())
+        except BaseException as error:
+            outcome.set_exception(error)
+
+    Thread(target=run, daemon=True).start()
+    return outcome.result(timeout)

@@ -6,7 +6,6 @@ import re
 import socket
 from concurrent.futures import Future
 from importlib import import_module
-from threading import Thread
 from typing import TYPE_CHECKING, Any
 
 from rankwright.base.errors import InputError, MissingPackageError
@@ -21,6 +20,7 @@ from rankwright.distributed.engine import (
     Host,
     LostError,
     checked_workers,
+    connected,
 )
 
 if TYPE_CHECKING:
@@ -139,23 +139,14 @@ class Ray(Engine):
         return answer
 
     def _connect(self, address: str | None) -> None:
-        """Connect to a cluster or start one; Ray itself waits for minutes and cannot be interrupted."""
+        """Connect to a cluster, or start one."""
         if address is None:
             cores = max(available_threads(), int(self._cpus * (self._wanted or 1)))
             self._ray.init(num_cpus=cores, include_dashboard=False, **QUIET)
             return
         _require_listener(address, self.timeout)
-        outcome: Future[None] = Future()
-
-        def connect() -> None:
-            try:
-                outcome.set_result(self._ray.init(address, **QUIET))
-            except BaseException as error:
-                outcome.set_exception(error)
-
-        Thread(target=connect, daemon=True).start()
         try:
-            outcome.result(self.timeout)
+            connected(lambda: self._ray.init(address, **QUIET), self.timeout)
         except TimeoutError:
             raise InputError(
                 f"Nothing at {address} answered as Ray does within {self.timeout:g} s; if it asks for a token, "
