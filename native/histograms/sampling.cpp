@@ -59,6 +59,7 @@ std::size_t draw_by_size(Values values, double mu, std::uint64_t seed, int n_thr
 
 void leave_out(std::span<const std::uint32_t> sample, std::size_t n_rows, std::vector<std::uint32_t>& rest) {
     rest.resize(n_rows - sample.size());
+    if (rest.empty()) return;
     auto out = rest.begin();
     std::uint32_t next = 0;
     const auto leave_out_up_to = [&](std::size_t end) {

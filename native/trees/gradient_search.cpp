@@ -1,6 +1,7 @@
 #include "trees/gradient_search.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <iterator>
 #include <numeric>
 
@@ -11,6 +12,8 @@ namespace {
 
 // Number of features that the first stage of the search (coarse levels) passes to the second (full resolution).
 constexpr std::ptrdiff_t kFullResolutionFeatures = 4;
+constexpr std::size_t kCountedRows = 64;
+constexpr std::size_t kFasterByColumn = 16;  // so many codes of a column are searched while one row is followed
 
 int threads_for(const GradientLeaf& leaf, const Worker& worker) {
     return leaf.sample.size() + leaf.rest.size() >= kRowsPerThread ? worker.n_threads : 1;
@@ -180,19 +183,31 @@ bool GradientSearch::leaves_enough(const GradientLeaf& leaf, const FeatureSums& 
     if (limits_.min_documents <= 1) return true;
     if (direction(split.slot) != 0 || !leaf.bounds.are_open()) return false;
     const std::uint8_t* codes = binned_.column(features_[split.slot]);
-    std::int64_t n_low = 0, n_missing = 0;
-    const auto count_sides = [&](RowList rows) {
-        for (const std::uint32_t row : rows) {
-            n_low += codes[row] <= split.code;
-            n_missing += codes[row] == kMissing;
-        }
-    };
-    count_sides(leaf.sample);
-    if (all_rows_decide()) count_sides(leaf.rest);
     // Missing values without hessian have been left out of the search, but count as documents.
-    if (feature.missing == 0 && n_missing > 0) return false;
-    const std::int64_t n_left = n_low + (split.missing_left ? n_missing : 0);
-    return std::min(n_left, n_judged(leaf) - n_left) >= limits_.min_documents;
+    if (feature.missing == 0 && any_missing(leaf, codes)) return false;
+    const CodeSplit sides{features_[split.slot], split.code, split.missing_left};
+    std::int64_t n_left = 0, n_counted = 0;
+    // Counts until both sides have enough, which in most leaves is soon.
+    const auto suffices = [&](RowList rows) {
+        for (std::size_t first = 0; first < rows.size(); first += kCountedRows) {
+            const RowList counted = rows.subspan(first, std::min(kCountedRows, rows.size() - first));
+            for (const std::uint32_t row : counted) n_left += sides.sends_left(codes[row]);
+            n_counted += static_cast<std::int64_t>(counted.size());
+            if (std::min(n_left, n_counted - n_left) >= limits_.min_documents) return true;
+        }
+        return false;
+    };
+    return suffices(leaf.sample) || (all_rows_decide() && suffices(leaf.rest));
+}
+
+// Whether a document of those that choose the split has a missing value. Searching the whole column is faster than
+// following the rows of a leaf, and most columns have none.
+bool GradientSearch::any_missing(const GradientLeaf& leaf, const std::uint8_t* codes) const {
+    const bool is_large = static_cast<std::size_t>(n_judged(leaf)) >= binned_.n_rows / kFasterByColumn;
+    if (is_large && std::memchr(codes, kMissing, binned_.n_rows) == nullptr) return false;
+    const auto is_missing = [&](std::uint32_t row) { return codes[row] == kMissing; };
+    return std::ranges::any_of(leaf.sample, is_missing) ||
+           (all_rows_decide() && std::ranges::any_of(leaf.rest, is_missing));
 }
 
 CodeCounts GradientSearch::count_documents(const GradientLeaf& leaf, std::size_t slot) const {

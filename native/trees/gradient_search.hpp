@@ -52,6 +52,7 @@ class GradientSearch {
     GradientSplit best_with_enough_documents(const GradientLeaf& leaf, const JudgedRows& judged,
                                              std::vector<Candidate>& candidates) const;
     bool leaves_enough(const GradientLeaf& leaf, const FeatureSums& feature, const GradientSplit& split) const;
+    bool any_missing(const GradientLeaf& leaf, const std::uint8_t* codes) const;
     CodeCounts count_documents(const GradientLeaf& leaf, std::size_t slot) const;
 
     const BinnedMatrix& binned_;

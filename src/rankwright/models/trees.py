@@ -115,11 +115,11 @@ class TreeEnsemble(Scorer):
     def grown(cls, tree: Mapping[str, ArrayLike], n_features: int) -> Self:
         """Return one newly grown tree, unchecked because training makes one per round."""
         ensemble = cls.__new__(cls)
-        values: dict[str, Any] = {name: np.asarray(value, DTYPES[name]) for name, value in tree.items()}
+        values = {name: np.asarray(value, DTYPES[name]) for name, value in tree.items()}
         n_splits = len(values["feature"])
-        values = no_sets(n_splits) | values | {"splits": np.array([0, n_splits]), "n_features": n_features}
-        for name, value in (values | {"feature_names": None, "about": {}}).items():
-            ensemble._set(name, value)
+        known = no_sets(n_splits) if "set_size" not in values else {}
+        splits = np.array([0, n_splits])
+        vars(ensemble).update(known, **values, splits=splits, n_features=n_features, feature_names=None, about={})
         return ensemble
 
     def __repr__(self) -> str:
@@ -218,7 +218,7 @@ class TreeEnsemble(Scorer):
             name: np.concatenate([getattr(ensemble, name) for ensemble in ensembles])
             for name in (*PER_SPLIT, *PER_LEAF, "set_words")
         }
-        sizes = np.concatenate([np.diff(ensemble.splits) for ensemble in ensembles])
+        sizes = np.concatenate([ensemble.splits[1:] - ensemble.splits[:-1] for ensemble in ensembles])
         splits = np.concatenate([[0], np.cumsum(sizes)])
         names, categories = next(iter(named), (None, ()))
         known: dict[str, Any] = {"feature_names": names, "categories": categories}

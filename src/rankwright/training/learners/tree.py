@@ -130,13 +130,16 @@ class TreeLearner:
         self._source = binned.sources
         self._monotone = monotone[self._source] if len(monotone) else monotone
         self._workspace = _native.GrowthWorkspace()
+        self._n_sources = binned.n_sources
+        self._every_row = all_rows(binned.n_rows)
+        self._every_feature = np.arange(binned.n_features, dtype=np.uint32)
 
     def fit(self, signal: Gradients) -> Weak:
         """Return a tree fitted to the gradients, and its outputs for every document."""
         tree, outputs = self._grow(signal, self._draw(signal), self._draw_features())
         if not len(tree["feature"]) and self._draws:
             # The sample has no split with a gain, but all documents and features may have one.
-            tree, outputs = self._grow(signal, all_rows(self.binned.n_rows), self._all_features())
+            tree, outputs = self._grow(signal, self._every_row, self._every_feature)
         return self._weak(tree, outputs)
 
     @property
@@ -198,12 +201,12 @@ class TreeLearner:
         return Weak(self._model(tree), outputs)
 
     def _model(self, tree: dict[str, Any]) -> TreeEnsemble:
-        return TreeEnsemble.grown({**tree, "feature": self._source[tree["feature"]]}, self.binned.n_sources)
+        return TreeEnsemble.grown({**tree, "feature": self._source[tree["feature"]]}, self._n_sources)
 
     def _draw(self, signal: Gradients) -> Sample:
         share = self.sampling.documents
         if share >= 1.0:
-            return all_rows(self.binned.n_rows)
+            return self._every_row
         if self.sampling.by == "gradient":
             # Drawn by gradient alone, a rare document with a large hessian would get too large a weight.
             return draw_by_size(_values(signal), share, self.random, n_threads=self.n_threads)
@@ -211,15 +214,11 @@ class TreeLearner:
             return draw_queries(self.groups, share, self.random)
         return draw_documents(self.binned.n_rows, share, self.random)
 
-    def _all_features(self) -> NDArray[np.uint32]:
-        return np.arange(self.binned.n_features, dtype=np.uint32)
-
     def _draw_features(self) -> NDArray[np.uint32]:
-        n_features = self.binned.n_sources
         if self.sampling.features >= 1.0:
-            return self._all_features()
-        n_drawn = max(1, round(self.sampling.features * n_features))
-        drawn = self.random.choice(n_features, n_drawn, replace=False)
+            return self._every_feature
+        n_drawn = max(1, round(self.sampling.features * self._n_sources))
+        drawn = self.random.choice(self._n_sources, n_drawn, replace=False)
         return np.flatnonzero(np.isin(self._source, drawn)).astype(np.uint32)
 
 
