@@ -15,6 +15,7 @@ void bind_margin(nanobind::module_& m);
 void bind_metrics(nanobind::module_& m);
 void bind_network(nanobind::module_& m);
 void bind_network_training(nanobind::module_& m);
+void bind_pair_rounds(nanobind::module_& m);
 void bind_pairs(nanobind::module_& m);
 void bind_postings(nanobind::module_& m);
 void bind_postings_merge(nanobind::module_& m);
@@ -52,6 +53,7 @@ NB_MODULE(_native, m) {
     rankwright::bindings::bind_metrics(m);
     rankwright::bindings::bind_network(m);
     rankwright::bindings::bind_network_training(m);
+    rankwright::bindings::bind_pair_rounds(m);
     rankwright::bindings::bind_pairs(m);
     rankwright::bindings::bind_postings(m);
     rankwright::bindings::bind_postings_merge(m);

@@ -17,7 +17,7 @@
 #include <span>
 #include <vector>
 
-#include "histograms/binning.hpp"
+#include "histograms/histogram.hpp"
 #include "queries/ranking.hpp"
 
 namespace rankwright {
@@ -61,9 +61,6 @@ class SortedCodes {
     std::size_t n_features_;
     std::vector<std::uint32_t> rows_;
 };
-
-// Number of entries per feature in the sums below: one per code, the last for missing values.
-constexpr std::size_t kCodes = 256;
 
 // A pair crosses a threshold if its documents are on different sides of it; a missing value is below all
 // thresholds. Overwrites crossing[feature * kCodes + code] such that the sum over code c and all higher codes,

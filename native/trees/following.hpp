@@ -32,8 +32,8 @@ struct FollowingDocuments {
 // Why a block of rounds ended.
 enum class RoundsEnd { kAllDone, kNothingLeft, kNotFinite };
 
-// Infinity and NaN have all bits of the exponent set. Adding its lowest bit then carries into the sign, so that many
-// numbers are checked at once.
+// Infinity and NaN have all bits of the exponent set. Adding its lowest bit then carries into the sign, so that
+// many numbers are checked at once.
 inline bool all_finite(std::span<const double> values) {
     constexpr std::uint64_t kExponent = 0x7ff0000000000000, kLowest = 0x0010000000000000;
     std::uint64_t carried = 0;

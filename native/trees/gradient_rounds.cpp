@@ -1,7 +1,6 @@
 #include "trees/gradient_rounds.hpp"
 
 #include <algorithm>
-#include <memory>
 #include <numeric>
 #include <optional>
 
@@ -14,32 +13,6 @@ std::vector<std::uint32_t> all_of(std::size_t n) {
     return numbers;
 }
 
-// The queries that are measured, sorted by the last scores.
-class MeasuredRanking {
-  public:
-    explicit MeasuredRanking(const RoundMeasure& measure)
-        : measure_(measure),
-          order_(std::make_unique_for_overwrite<std::int64_t[]>(measure.rows.size())),
-          tied_(std::make_unique_for_overwrite<bool[]>(measure.n_queries())) {}
-
-    // The order for the rule, if it ranks the same queries.
-    Rows shared_order() const { return measure_.shares_order ? order() : Rows(); }
-
-    void measure(Doubles scores, int n_threads, std::span<double> values) {
-        const std::span<bool> tied(tied_.get(), measure_.n_queries());
-        sort_within_queries(measure_.queries, measure_.rows, scores, {}, n_threads,
-                            {order_.get(), measure_.rows.size()}, tied);
-        measure_.measure({measure_.queries, order(), scores, tied, measure_.average_ties}, n_threads, values);
-    }
-
-  private:
-    Rows order() const { return {order_.get(), measure_.rows.size()}; }
-
-    const RoundMeasure& measure_;
-    std::unique_ptr<std::int64_t[]> order_;
-    std::unique_ptr<bool[]> tied_;
-};
-
 }  // namespace
 
 RoundsEnd boost_trees(const TreeRounds& rounds, Doubles start, std::span<const RoundDraw> draws,
@@ -48,8 +21,8 @@ RoundsEnd boost_trees(const TreeRounds& rounds, Doubles start, std::span<const R
     const std::size_t n_rows = start.size();
     std::vector<double> gradient(n_rows), hessian(n_rows), outputs(n_rows);
     std::vector<std::uint32_t> all_rows, all_features;
-    std::optional<MeasuredRanking> ranking;
-    if (rounds.measure != nullptr) ranking.emplace(*rounds.measure);
+    std::optional<RoundRanking> ranking;
+    if (rounds.measure != nullptr) ranking.emplace(rounds.measure->queries, rounds.measure->rows);
     Doubles scores = start;
     Rows order;
     for (const RoundDraw& draw : draws) {
@@ -78,8 +51,10 @@ RoundsEnd boost_trees(const TreeRounds& rounds, Doubles start, std::span<const R
         scores = sums;
         if (!ranking) continue;
         const std::size_t n_queries = rounds.measure->n_queries();
-        ranking->measure(scores, rounds.n_threads, results.values.subspan(round * n_queries, n_queries));
-        order = ranking->shared_order();
+        ranking->sort(scores, rounds.n_threads);
+        ranking->measure(*rounds.measure, scores, rounds.n_threads,
+                         results.values.subspan(round * n_queries, n_queries));
+        if (rounds.measure->shares_order) order = ranking->order();
     }
     return RoundsEnd::kAllDone;
 }

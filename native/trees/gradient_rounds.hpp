@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "metrics/metrics.hpp"
+#include "metrics/round_measure.hpp"
 #include "pairs/lambdas.hpp"
 #include "trees/following.hpp"
 #include "trees/gradient_tree.hpp"
@@ -14,17 +14,6 @@ namespace rankwright {
 // Overwrites the gradient and the hessian of every row, given the scores. `order` has the rows of every query,
 // best first, if they have been sorted already; otherwise it is empty.
 using GradientRule = std::function<void(Doubles scores, Rows order, int n_threads, Lambdas gradients)>;
-
-// How the scores after each round are measured.
-struct RoundMeasure {
-    Offsets queries;
-    Rows rows;
-    bool average_ties;
-    const RankMeasure& measure;
-    bool shares_order;  // with the rule: both rank the same queries
-
-    std::size_t n_queries() const { return queries.size() - 1; }
-};
 
 // What a round chooses its splits on: rows and features, each ascending.
 struct RoundDraw {

@@ -2,7 +2,7 @@
 
 import enum
 from collections.abc import Callable, Sequence
-from typing import Any, NotRequired, TypedDict, Unpack
+from typing import Any, NotRequired, TypeAlias, TypedDict, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -542,6 +542,45 @@ def boost_trees(
     workspace: GrowthWorkspace,
 ) -> tuple[list[dict[str, Any]], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], int]: ...
 def squared_error_rule(targets: NDArray[np.float64], row_weights: NDArray[np.float64] | None) -> GradientRule: ...
+
+# Feature, code, value, gain, step, documents above, documents without a value, agreement, log-loss, misordered.
+PairRound: TypeAlias = tuple[int, int, float, float, float, int, int, float, float, float]
+
+class LabelPairs:
+    def __init__(
+        self,
+        offsets: NDArray[np.int64],
+        rows: NDArray[np.int64],
+        labels: NDArray[np.uint8],
+        strengths: NDArray[np.float64],
+        shares: NDArray[np.float64],
+    ) -> None: ...
+
+def boost_pair_stumps(
+    codes: SortedCodes,
+    pairs: LabelPairs,
+    scores: NDArray[np.float64],
+    n_rounds: int,
+    squared: bool,
+    learning_rate: float,
+    diagnosed: bool,
+    following: NDArray[np.float32],
+    sources: NDArray[np.int64],
+    measure: RankMeasure | None,
+    n_threads: int,
+) -> tuple[list[PairRound], float, NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], int]: ...
+def boost_pair_votes(
+    binned: BinnedMatrix,
+    pairs: LabelPairs,
+    scores: NDArray[np.float64],
+    n_rounds: int,
+    both_directions: bool,
+    diagnosed: bool,
+    following: NDArray[np.float32],
+    sources: NDArray[np.int64],
+    measure: RankMeasure | None,
+    n_threads: int,
+) -> tuple[list[PairRound], float, NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], int]: ...
 
 class VoteRule:
     def __init__(

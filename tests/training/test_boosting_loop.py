@@ -10,21 +10,24 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from properties import examples
-from rankwright import MART, AdaBoostMH, LambdaMART, _native
+from rankwright import MART, AdaBoostMH, LambdaMART, MPBoost, RankBoost, _native
 from rankwright.base.errors import InputError
 from rankwright.data.dataset import RankingData
+from rankwright.data.groups import QueryGroups
 from rankwright.metrics import NDCG, Ties
 from rankwright.metrics.catalogue import as_metric
 from rankwright.models import FeatureScorer
 from rankwright.models.model_file import encode
+from rankwright.rankers.shared.distances import Binary
 from rankwright.training import boosting_loop
 from rankwright.training.boosting_loop import boost
 from rankwright.training.fit_task import FitTask
 from rankwright.training.learners.class_learners import ClassLearner
+from rankwright.training.learners.pair_signal import LabelPairs, NativePairs, equal_strength
 from rankwright.training.learners.signal import Weak
 from rankwright.training.learners.tree import NativeGradients, TreeLearner, TreeLimits
 from rankwright.training.monitor import Monitor, WeightedModel
-from rankwright.training.training_set import TrainingSet
+from rankwright.training.training_set import QueryLabels, TrainingSet
 
 START = np.array([0.5, -0.25, 1.0])
 DATA = RankingData([[1.0, 3.0], [2.0, 2.0], [3.0, 1.0]], [2, 1, 0], [7, 7, 7])
@@ -289,6 +292,61 @@ def test_rounds_of_votes_in_native_code_are_those_of_the_loop_in_python(settings
     assert encode(model) == encode(expected)
     assert repr(rounds) == repr(expected_rounds)
     assert repr(history) == repr(expected_history)
+
+
+PAIR_SETTINGS = st.fixed_dictionaries(
+    {
+        "rounds": st.sampled_from([1, 5, 40]),
+        "patience": st.sampled_from([None, 3]),
+        "pair_weights": st.sampled_from(["uniform", "query"]),
+        "all_thresholds": st.booleans(),
+        "n_jobs": st.sampled_from([1, 2]),
+    }
+)
+PAIR_RANKERS = [
+    *(partial(RankBoost, directions=directions) for directions in ("up", "both")),
+    *(partial(MPBoost, newton=newton, learning_rate=rate) for newton in (False, True) for rate in (0.1, 1.0)),
+]
+
+
+@given(
+    st.sampled_from([partial(make, metric) for make in PAIR_RANKERS for metric in METRICS]),
+    PAIR_SETTINGS,
+    st.integers(0, 99),
+    st.booleans(),
+    st.booleans(),
+)
+@examples(60)
+def test_rounds_of_pairs_in_native_code_are_those_of_the_loop_in_python(make, settings, seed, validated, weighted):
+    options = {"seed": seed, "validated": validated, "weighted": weighted}
+    model, rounds, history = fitted(make(**settings), **options)
+    with patch.object(NativePairs, "of", lambda *_: None):
+        expected, expected_rounds, expected_history = fitted(make(**settings), **options)
+    assert encode(model) == encode(expected)
+    assert repr(rounds) == repr(expected_rounds)
+    assert repr(history) == repr(expected_history)
+
+
+@pytest.mark.parametrize("known", [NativePairs.of, lambda *_: None], ids=["core", "Python"])
+def test_a_loss_of_pairs_that_overflows_comes_with_advice(known):
+    data = RankingData([[0.0], [1.0], [0.5]], [0, 1, 1], [1, 1, 1])
+    ranker = MPBoost(rounds=9, learning_rate=1e308, distance=Binary())
+    with patch.object(NativePairs, "of", known), pytest.raises(InputError, match=r"no longer finite; use a lower"):
+        ranker.fit(data)
+
+
+def test_rounds_of_pairs_refuse_other_documents_and_queries():
+    data, other = judged(0, 4), judged(1, 5)
+    pairs, others = (
+        LabelPairs.of(QueryLabels(part.y, part.groups), equal_strength, n_threads=1) for part in (data, other)
+    )
+    binned, start = TrainingSet(data).binned(255, 1), np.zeros(len(data))
+    following = np.zeros((0, 4), np.float32), binned.sources
+    with pytest.raises(ValueError, match="the pairs and the matrix must have the same rows"):
+        _native.boost_pair_votes(binned.matrix, others.in_core, start, 1, False, True, *following, None, 1)
+    measure = NDCG().native_measure(data.y, QueryGroups.of(np.zeros(len(data), int)))
+    with pytest.raises(ValueError, match="the pairs and the measure must have the same queries"):
+        _native.boost_pair_votes(binned.matrix, pairs.in_core, start, 1, False, True, *following, measure, 1)
 
 
 def test_blocks_of_rounds_end_when_nothing_is_left_to_improve():

@@ -112,17 +112,6 @@ BoundRule squared_error_rule(Array<double> targets, std::optional<Array<double>>
     return {targets.size(), weighted_rule(targets.size(), row_weights, gradients), {}, {}};
 }
 
-bool same(const Array<std::int64_t>& a, const Array<std::int64_t>& b) {
-    return a.data() == b.data() ? a.size() == b.size() : std::ranges::equal(view(a), view(b));
-}
-
-std::optional<RoundMeasure> checked_measure(const BoundMeasure* measure, const BoundRule& rule) {
-    if (measure == nullptr) return std::nullopt;
-    require(measure->n_rows == rule.n_rows, "the rule and the measure must have the same rows");
-    return RoundMeasure{view(measure->offsets), view(measure->rows), measure->average_ties, measure->measure,
-                        same(measure->offsets, rule.offsets) && same(measure->rows, rule.rows)};
-}
-
 // Returns the trees, one row of scores, one of outputs for the documents that follow and one of the measure's
 // values per tree, and why it ended.
 nb::tuple boosted(const BinnedMatrix& binned, const BoundRule& rule, Array<double> scores,
@@ -134,7 +123,7 @@ nb::tuple boosted(const BinnedMatrix& binned, const BoundRule& rule, Array<doubl
     require(rule.n_rows == binned.n_rows, "the rule and the matrix must have the same rows");
     require(binned.n_rows > 0, "there must be documents");
     const Doubles start = checked_finite(scores, binned.n_rows, "there must be one finite score per row");
-    const std::optional<RoundMeasure> measured = checked_measure(measure, rule);
+    const std::optional<RoundMeasure> measured = checked_measure(measure, rule.n_rows, rule.offsets, rule.rows);
     const TreeRounds rounds{binned,
                             rule.gradients,
                             checked_directions(monotone, binned.n_features),

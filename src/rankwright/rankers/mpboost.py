@@ -24,6 +24,7 @@ from rankwright.rankers.shared.distances import (
     require_distance,
 )
 from rankwright.rankers.shared.pair_ranker import PairRanker
+from rankwright.training.learners.pair_signal import NativePairs
 from rankwright.training.learners.stump import StumpLearner
 from rankwright.training.learners.tree import TreeLearner, TreeLimits, TreeSampling, levels_for
 
@@ -61,6 +62,10 @@ class MPBoostRule:
         if not np.isfinite(signal.log_loss):
             raise InputError("The loss is no longer finite; use a lower learning_rate or a smaller distance.")
         return signal
+
+    def native(self) -> NativePairs | None:
+        """Return the rule in native code, unless there are too many labels."""
+        return NativePairs.of(self.pairs, self.learning_rate)
 
     def diagnostics(
         self, before: PairSignal, _outputs: Doubles, _step: float, after: PairSignal

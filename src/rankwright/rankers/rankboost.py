@@ -5,15 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-import numpy as np
-
 from rankwright.base.errors import InputError
 from rankwright.metrics.gain import NDCG
 from rankwright.rankers.parameters.checks import OneOf
 from rankwright.rankers.parameters.declaration import DIRECTIONS, DirectionParameters, MetricParameter, parameter
 from rankwright.rankers.parameters.search_space import Choices
 from rankwright.rankers.shared.pair_ranker import PairRanker
-from rankwright.training.learners.pair_signal import LabelPairs, PairSignal, equal_strength
+from rankwright.training.learners.pair_signal import LabelPairs, NativePairs, PairSignal, equal_strength
 from rankwright.training.learners.signal import half_log_odds
 from rankwright.training.learners.stump import NOTHING, MetricVoteLearner, VoteLearner
 
@@ -36,18 +34,22 @@ class RankBoostRule:
 
     def step(self, signal: PairSignal, outputs: Doubles) -> float | None:
         """alpha_t = 1/2 ln((1 + r) / (1 - r)), the third method; None if no vote agrees with the pairs."""
-        r = float(np.sum(signal.gradient * outputs))
-        return float(half_log_odds(r)) if r > NOTHING else None
+        r = signal.agreement(outputs)
+        return half_log_odds(r) if r > NOTHING else None
 
     def signal(self, scores: Doubles) -> PairSignal:
         """D_t+1(x0, x1) = D_t(x0, x1) exp(alpha_t (h_t(x0) - h_t(x1))) / Z_t."""
         return self.pairs.signal(scores)
 
+    def native(self) -> NativePairs | None:
+        """Return the rule in native code, unless there are too many labels."""
+        return NativePairs.of(self.pairs)
+
     def diagnostics(
         self, before: PairSignal, outputs: Doubles, _step: float, after: PairSignal
     ) -> dict[str, float]:
         """r, Z_t, the product of all Z so far, and the fraction of misordered pairs, which it bounds."""
-        return {"r": float(np.sum(before.gradient * outputs))} | after.diagnostics(before)
+        return {"r": before.agreement(outputs)} | after.diagnostics(before)
 
 
 class RankBoost(DirectionParameters, PairRanker):

@@ -17,7 +17,6 @@ from rankwright.training.monitor import RoundsEnd, WeightedModel
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from rankwright import _native
     from rankwright.base.arrays import Doubles
     from rankwright.training.learners.signal import RunRounds, WeakLearner
     from rankwright.training.monitor import Monitor
@@ -65,11 +64,11 @@ class NativeRule(Protocol):
 
 
 @runtime_checkable
-class MeasuredRule(Protocol):
+class WatchedRule(Protocol):
     """A rule in native code that can measure the training documents after each round."""
 
-    def measured_by(self, measure: _native.RankMeasure | None) -> object:
-        """Return the rule with this measure."""
+    def watched_by(self, monitor: Monitor) -> object:
+        """Return the rule that measures what the monitor wants."""
 
 
 def boost(
@@ -108,8 +107,8 @@ def _rounds(
 def _native_rounds(rule: object, learner: object, monitor: Monitor) -> RunRounds | None:
     """Return rounds without the interpreter, if native code knows both the rule and the learner."""
     native = rule.native() if isinstance(rule, NativeRule) else None
-    if isinstance(native, MeasuredRule):
-        native = native.measured_by(monitor.native_measure)
+    if isinstance(native, WatchedRule):
+        native = native.watched_by(monitor)
     return learner.in_core(native) if native is not None and isinstance(learner, NativeLearner) else None
 
 
@@ -127,6 +126,7 @@ def _blocks(
         if monitor.observe_rounds(block) or block.end is RoundsEnd.NOTHING_LEFT:
             return
         if block.end is RoundsEnd.NOT_FINITE:
+            rule.signal(block.scores[-1] if block.members else scores)  # may know more about it
             raise _not_finite(rule.remedy)
         scores = block.scores[-1]
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from rankwright.base.arrays import Doubles
     from rankwright.training.binned_features import BinnedFeatures
+    from rankwright.training.monitor import Monitor
     from rankwright.training.training_set import QueryLabels
 
     # How strongly a document with the first label should be ranked above one with the second, lower label.
@@ -40,14 +41,24 @@ class PairSignal(Gradients):
     log_loss: float
     pairs: LabelPairs
 
+    def agreement(self, outputs: Doubles) -> float:
+        """Return r, the sum of gradient x output over all documents."""
+        return _native.edge_of_votes(self.gradient[None], outputs[None])
+
     def diagnostics(self, before: PairSignal) -> dict[str, float]:
         """Return Z, the factor by which the loss changed, the product of all Z, and the misordered fraction.
 
         The product is an upper bound of the fraction of misordered pairs.
         """
-        powers = {"Z": self.log_loss - before.log_loss, "bound": self.log_loss - self.pairs.log_loss_at_first}
-        bounds = {name: float(np.exp(min(power, HIGHEST_POWER))) for name, power in powers.items()}
-        return bounds | {"misordered": self.pairs.misordered(self.scores)}
+        misordered = self.pairs.misordered(self.scores)
+        return loss_diagnostics(before.log_loss, self.log_loss, self.pairs.log_loss_at_first, misordered)
+
+
+def loss_diagnostics(before: float, after: float, first: float, misordered: float) -> dict[str, float]:
+    """Return the diagnostics of a round, given the logarithms of the loss around it and at first."""
+    powers = {"Z": after - before, "bound": after - first}
+    bounds = {name: float(np.exp(min(power, HIGHEST_POWER))) for name, power in powers.items()}
+    return bounds | {"misordered": misordered}
 
 
 class LabelPairs(ABC):
@@ -140,6 +151,18 @@ class FactoredPairs(LabelPairs):
         self._strengths[better, worse] = strength(values[better], values[worse])
         self._sorted: tuple[BinnedFeatures, _native.SortedCodes] | None = None
 
+    @cached_property
+    def in_core(self) -> _native.LabelPairs:
+        """The pairs for rounds in native code."""
+        groups = self.groups
+        return _native.LabelPairs(groups.offsets, groups.rows, self._codes, self._strengths, self.shares)
+
+    def sorted_codes(self, binned: BinnedFeatures) -> _native.SortedCodes:
+        """Return the rows of every query, sorted for each feature."""
+        if self._sorted is None or self._sorted[0] is not binned:
+            self._sorted = binned, _native.SortedCodes(binned.matrix, self.groups.offsets, self.n_threads)
+        return self._sorted[1]
+
     def signal(self, scores: Doubles) -> PairSignal:
         gradient, hessian, log_loss = _native.pair_gradients(
             self.groups.offsets, self._codes, self._strengths, self.shares, scores, self.n_threads
@@ -148,11 +171,8 @@ class FactoredPairs(LabelPairs):
 
     def crossing_weights(self, binned: BinnedFeatures, signal: PairSignal, *, squared: bool) -> Doubles:
         """Sweep the documents of each query from the highest code to the lowest, feature by feature."""
-        if self._sorted is None or self._sorted[0] is not binned:
-            codes = _native.SortedCodes(binned.matrix, self.groups.offsets, self.n_threads)
-            self._sorted = binned, codes
         return _native.crossing_weights(
-            self._sorted[1],
+            self.sorted_codes(binned),
             self._codes,
             self._strengths,
             self.shares,
@@ -167,6 +187,27 @@ class FactoredPairs(LabelPairs):
         return _native.misordered_share(
             self.groups.offsets, order, self._codes, self._strengths, self.shares, scores, self.n_threads
         )
+
+
+class NativePairs(NamedTuple):
+    """A rule of pairs in native code, with the learning rate of every weak ranker.
+
+    Without a learning rate, weak rankers have half the log-odds of their agreement with the pairs as weights.
+    """
+
+    pairs: FactoredPairs
+    learning_rate: float | None = None
+    measure: _native.RankMeasure | None = None
+    diagnosed: bool = True
+
+    @classmethod
+    def of(cls, pairs: LabelPairs, learning_rate: float | None = None) -> NativePairs | None:
+        """Return the rule, if native code knows its pairs."""
+        return cls(pairs, learning_rate) if isinstance(pairs, FactoredPairs) else None
+
+    def watched_by(self, monitor: Monitor) -> NativePairs:
+        """Return the rule that measures and diagnoses its rounds as the monitor wants."""
+        return self._replace(measure=monitor.native_measure, diagnosed=monitor.diagnosed)
 
 
 class PairBlock(NamedTuple):

@@ -7,21 +7,27 @@ ones.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from rankwright import _native
 from rankwright.models.trees import TreeEnsemble
+from rankwright.training.learners.pair_signal import NativePairs, loss_diagnostics
 from rankwright.training.learners.signal import Weak, half_log_odds
+from rankwright.training.monitor import RoundBlock, RoundsEnd, WeightedModel
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
-    from rankwright.base.arrays import Doubles
+    from rankwright.base.arrays import Doubles, Floats
     from rankwright.metrics.base import Metric
     from rankwright.training.binned_features import BinnedFeatures
     from rankwright.training.learners.pair_signal import PairSignal
+    from rankwright.training.learners.signal import RunRounds
     from rankwright.training.training_set import QueryLabels
 
 MISSING = 255  # the code of a missing value
@@ -59,6 +65,30 @@ class StumpLearner:
         self.binned, self.newton, self.n_threads = binned, newton, n_threads
         self._thresholds = [[LOWEST_VALUE, *edges] for edges in binned.matrix.edges]
 
+    def in_core(self, rule: Any) -> RunRounds | None:
+        """Return the rounds of MPBoost."""
+        known = isinstance(rule, NativePairs) and rule.learning_rate is not None
+        return partial(self.boost, rule, rule.learning_rate) if known else None
+
+    def boost(
+        self, rule: NativePairs, learning_rate: float, scores: Doubles, n_rounds: int, following: Floats
+    ) -> RoundBlock:
+        """Fit stumps in native code: `fit` to the pairs at the scores so far, one round after the other."""
+        results = _native.boost_pair_stumps(
+            rule.pairs.sorted_codes(self.binned),
+            rule.pairs.in_core,
+            scores,
+            n_rounds,
+            self.newton,
+            learning_rate,
+            rule.diagnosed,
+            following,
+            self.binned.sources,
+            rule.measure,
+            self.n_threads,
+        )
+        return _block(rule, results, self._model)
+
     def fit(self, signal: PairSignal) -> Weak:
         pull = _above(_native.sum_by_code(self.binned.matrix, signal.gradient, self.n_threads))
         weight = _above(signal.pairs.crossing_weights(self.binned, signal, squared=self.newton))
@@ -72,6 +102,11 @@ class StumpLearner:
         if value == 0.0:
             return _nothing(self.binned)
         high = _is_high(self.binned, threshold)
+        return Weak(self._model(threshold, value, gain, int(high.sum()), 0), np.where(high, value, 0.0))
+
+    def _model(
+        self, threshold: Threshold, value: float, gain: float, n_high: int, _n_missing: int
+    ) -> TreeEnsemble:
         tree: dict[str, Any] = {
             "feature": [self.binned.source(threshold.feature)],
             "threshold": [self._thresholds[threshold.feature][threshold.code]],
@@ -80,10 +115,9 @@ class StumpLearner:
             "right": [-2],
             "leaf_value": [0.0, value],
             "gain": [gain],
-            "cover": [len(high) - high.sum(), high.sum()],
+            "cover": [self.binned.n_rows - n_high, n_high],
         }
-        model = TreeEnsemble.grown(tree, self.binned.n_sources)
-        return Weak(model, np.where(high, value, 0.0))
+        return TreeEnsemble.grown(tree, self.binned.n_sources)
 
 
 class VoteLearner:
@@ -103,6 +137,27 @@ class VoteLearner:
     def __init__(self, binned: BinnedFeatures, *, directions: tuple[int, ...], n_threads: int) -> None:
         self.binned, self.directions, self.n_threads = binned, directions, n_threads
         self._thresholds = [[LOWEST_VALUE, *edges] for edges in binned.matrix.edges]
+
+    def in_core(self, rule: Any) -> RunRounds | None:
+        """Return the rounds of RankBoost."""
+        known = isinstance(rule, NativePairs) and rule.learning_rate is None and type(self) is VoteLearner
+        return partial(self.boost, rule) if known else None
+
+    def boost(self, rule: NativePairs, scores: Doubles, n_rounds: int, following: Floats) -> RoundBlock:
+        """Fit votes in native code: `fit` to the pairs at the scores so far, one round after the other."""
+        results = _native.boost_pair_votes(
+            self.binned.matrix,
+            rule.pairs.in_core,
+            scores,
+            n_rounds,
+            -1 in self.directions,
+            rule.diagnosed,
+            following,
+            self.binned.sources,
+            rule.measure,
+            self.n_threads,
+        )
+        return _block(rule, results, self._model)
 
     def fit(self, signal: PairSignal) -> Weak:
         r = self._agreement(signal)
@@ -126,6 +181,10 @@ class VoteLearner:
         vote = 0.5 if r > 0.0 else -0.5
         codes = _native.column_codes(self.binned.matrix, threshold.feature)
         missing, high = codes == MISSING, _is_high(self.binned, threshold)
+        model = self._model(threshold, vote, abs(r), int(high.sum()), int(missing.sum()))
+        return Weak(model, np.where(missing, 0.0, np.where(high, vote, -vote)))
+
+    def _model(self, threshold: Threshold, vote: float, gain: float, n_high: int, n_missing: int) -> TreeEnsemble:
         # The second split only separates missing values.
         tree: dict[str, Any] = {
             "feature": [self.binned.source(threshold.feature)] * 2,
@@ -134,11 +193,10 @@ class VoteLearner:
             "left": [1, -2],
             "right": [-1, -3],
             "leaf_value": [vote, -vote, 0.0],
-            "gain": [abs(r), 0.0],
-            "cover": [high.sum(), len(codes) - high.sum() - missing.sum(), missing.sum()],
+            "gain": [gain, 0.0],
+            "cover": [n_high, self.binned.n_rows - n_high - n_missing, n_missing],
         }
-        model = TreeEnsemble.grown(tree, self.binned.n_sources)
-        return Weak(model, np.where(missing, 0.0, np.where(high, vote, -vote)))
+        return TreeEnsemble.grown(tree, self.binned.n_sources)
 
 
 class MetricVoteLearner(VoteLearner):
@@ -174,6 +232,29 @@ class MetricVoteLearner(VoteLearner):
 
     def _measure(self, scores: Doubles) -> float:
         return self.metric.mean(self.judged.y, scores, self.judged.groups, n_jobs=self.n_threads)
+
+
+def _block(
+    rule: NativePairs,
+    results: tuple[list[_native.PairRound], float, Doubles, Doubles, Doubles, int],
+    model: Callable[[Threshold, float, float, int, int], TreeEnsemble],
+) -> RoundBlock:
+    """Return rounds of native code as the loop takes them."""
+    rounds, loss, scores, outputs, values, end = results
+    first, members, diagnostics = rule.pairs.log_loss_at_first, [], []
+    for feature, code, value, gain, step, n_high, n_missing, agreement, log_loss, misordered in rounds:
+        members.append(WeightedModel(step, model(Threshold(feature, code), value, gain, n_high, n_missing)))
+        own = {} if rule.learning_rate is not None else {"r": agreement}
+        diagnostics.append(own | loss_diagnostics(loss, log_loss, first, misordered))
+        loss = log_loss
+    return RoundBlock(
+        members,
+        scores,
+        outputs,
+        RoundsEnd(end),
+        diagnostics if rule.diagnosed else (),
+        None if rule.measure is None else values,
+    )
 
 
 def _above(sums: Doubles) -> Doubles:

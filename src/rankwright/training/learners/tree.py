@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from rankwright.data.groups import QueryGroups
     from rankwright.training.binned_features import BinnedFeatures
     from rankwright.training.learners.signal import RunRounds
+    from rankwright.training.monitor import Monitor
 
 # Gradients are rounded to this many levels to choose splits, so that their sums are exact. Fewer lose accuracy.
 LEVELS = 127
@@ -102,9 +103,9 @@ class NativeGradients(NamedTuple):
     learning_rate: float
     measure: _native.RankMeasure | None = None
 
-    def measured_by(self, measure: _native.RankMeasure | None) -> NativeGradients:
-        """Return the rule with this measure."""
-        return self._replace(measure=measure)
+    def watched_by(self, monitor: Monitor) -> NativeGradients:
+        """Return the rule that measures its rounds as the monitor does."""
+        return self._replace(measure=monitor.native_measure)
 
 
 class TreeLearner:
