@@ -12,7 +12,8 @@ FUZZ   ?= --seconds 120
 SOAK   ?= --minutes 20
 TESTS  ?= tests
 
-.PHONY: demo test wheel browser engines clusters quick long lowest fuzz soak check format docs papers bench bench-counts sanitize clean
+.PHONY: demo test wheel browser engines clusters quick long lowest fuzz soak check format docs site papers bench \
+	bench-counts sanitize clean
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/.built $(VENV)/.report
@@ -92,10 +93,18 @@ format: $(VENV)/.dev
 	$(BIN)/ruff format
 	$(BIN)/clang-format -i $(shell find native -name '*.[ch]pp')
 
-# The tables of options in the pages and the API reference, as the source declares them.
+# The tables of options in the pages and the list of public names, as the source declares them.
 docs: $(VENV)/.built
 	$(BIN)/python docs/tables.py
-	$(BIN)/python docs/api.py
+	$(BIN)/python docs/site/api.py
+
+# The documentation site, in build/site: examples and notebooks are executed, warnings and dead links are errors.
+site: $(VENV)/.site
+	$(BIN)/python docs/site/pages.py build/site-source
+	$(BIN)/python docs/site/notebooks.py build/site-source/notebooks
+	rm -rf build/site
+	$(BIN)/python -m sphinx --quiet --fail-on-warning --keep-going -c docs/site build/site-source build/site
+	$(BIN)/python docs/site/links.py build/site
 
 # All experiments of the papers, on collections of LETOR in DATA, and the pages made from them; takes more than an hour.
 papers: $(VENV)/.dev $(VENV)/.built
@@ -157,6 +166,10 @@ $(VENV)/.dev: $(VENV)/.tools
 
 $(VENV)/.clusters: $(VENV)/.dev $(VENV)/.built
 	$(PIP) --group clusters
+	touch $@
+
+$(VENV)/.site: $(VENV)/.dev $(VENV)/.built
+	$(PIP) --group site
 	touch $@
 
 $(VENV)/.bench: $(VENV)/.dev $(VENV)/.built

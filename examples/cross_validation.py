@@ -1,4 +1,9 @@
-"""Cross-validate several rankers over the same folds of a small judged set."""
+"""
+Cross-validate several rankers
+==============================
+
+Each query is tested once, by a model that was trained without it. All rankers get the same folds.
+"""
 
 from pathlib import Path
 
@@ -14,3 +19,9 @@ rankers = {
 }
 result = rw.cross_validate(rankers, judged, folds=5, metrics="ndcg@5")
 print(result)
+
+# %%
+# Every result has its charts.
+
+chart = result.charts[0]
+chart.save("rankers.svg")

@@ -1,4 +1,9 @@
-"""Index documents, learn to rank them from judgements, and search with the learned ranker."""
+"""
+Search text with a learned ranker
+=================================
+
+Index documents, learn to rank them from judgements, and search with the learned ranker.
+"""
 
 import tempfile
 from pathlib import Path
@@ -15,3 +20,9 @@ with tempfile.TemporaryDirectory() as folder:
     results = searcher.search("old bridge repair", n=3)
     for rank, snippet in enumerate(searcher.snippets("old bridge repair", results), start=1):
         print(rank, results.ids[rank - 1], snippet.marked("[", "]"))
+
+# %%
+# Which features of the text the ranker uses:
+
+chart = ranker.importances().chart()
+chart.save("importances.svg")

@@ -3,26 +3,13 @@
 import doctest
 import inspect
 
+import api
 import pytest
 
 import rankwright as rw
 
-MODULES = {
-    "rw": rw,
-    "rw.metrics": rw.metrics,
-    "rw.text": rw.text,
-    "rw.analyses": rw.analyses,
-    "rw.charts": rw.charts,
-    "rw.clicks": rw.clicks,
-    "rw.distributed": rw.distributed,
-}
 OPTIONS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
-PUBLIC = {
-    f"{prefix}.{name}": getattr(module, name)
-    for prefix, module in MODULES.items()
-    for name in module.__all__
-    if inspect.isclass(getattr(module, name)) or inspect.isfunction(getattr(module, name))
-}
+PUBLIC = {name: value for values in api.groups().values() for name, value in values.items()}
 
 
 @pytest.mark.parametrize("name", PUBLIC)

@@ -26,7 +26,7 @@ class DCGLoss(NamedTuple):
 def dcg_loss(estimated: ArrayLike, true: ArrayLike, gains: ArrayLike, *, power: float = 2.0) -> DCGLoss:
     """Return the expected DCG lost by ranking one query by estimated instead of true class probabilities.
 
-    Documents are ranked by expected gain. With 1/p + 1/q = 1, the loss is at most
+    Documents are ranked by expected gain. With 1/p + 1/q = 1, the loss is at most::
 
         (sum over documents and classes of |(c_estimated - c_true) gain|^p)^(1/p)
         x (sum over documents and classes of |estimated - true|^q)^(1/q),

@@ -44,6 +44,13 @@ class RandomPolynomial:
         The fractions of documents with label 0, 1, 2 and so on.
     thresholds
         The lowest value of each label, from label 1.
+
+    Examples
+    --------
+    >>> truth = rw.synthetic.RandomPolynomial.draw(1, n_features=8, n_active=4, degree=2)
+    >>> train, test = (truth.sample(20, seed=seed, n_documents=10) for seed in (1, 2))
+    >>> rw.metrics.NDCG(k=10)(test.y, truth.values(test.X), test.qid)
+    1.0
     """
 
     n_features: int
@@ -172,6 +179,11 @@ def polynomial_queries(
 
     To get training and test data of the same function, draw a `RandomPolynomial` and sample it with several seeds.
     The parameters are those of `RandomPolynomial.draw` and `RandomPolynomial.sample`.
+
+    Examples
+    --------
+    >>> rw.synthetic.polynomial_queries(10, n_documents=5, n_features=4, n_active=2)
+    RankingData(50 documents, 10 queries, 4 features)
     """
     function = RandomPolynomial.draw(
         seed,
@@ -204,6 +216,11 @@ def gaussian_queries(
         Variances of the two features; with (0.2, 1.3) the two kinds overlap.
     seed
         The same seed gives the same queries.
+
+    Examples
+    --------
+    >>> rw.synthetic.gaussian_queries(10, n_relevant=2, n_irrelevant=4)
+    RankingData(60 documents, 10 queries, 2 features)
     """
     _require_counts(n_queries=n_queries, n_relevant=n_relevant, n_irrelevant=n_irrelevant)
     if len(spread) != 2 or min(spread) < 0.0:

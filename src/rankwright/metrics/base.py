@@ -167,7 +167,7 @@ class Metric(ABC):
         return values if self.empty is None else np.where(np.isnan(values), self.empty, values)
 
     def swap_deltas(self, labels: Doubles) -> Doubles:
-        """Return |change of the value| for every two ranks if the documents at these ranks are swapped.
+        """Return the absolute change of the value for every two ranks if the documents at these ranks are swapped.
 
         `labels` has the labels of the ranking, best-ranked first. The default tries every swap; a metric with a
         closed form overrides it.

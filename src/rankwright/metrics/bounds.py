@@ -89,6 +89,12 @@ class SurrogateBounds:
     pairs
         Pairs of documents whose differences Phi sums: `"all"` (equation 2), or only `"mixed"` pairs of different
         labels (with two labels, Yue et al. 2007).
+
+    Examples
+    --------
+    >>> bounds = rw.bounds.SurrogateBounds(rw.bounds.simulate(1, mixed=True, n_relevant=3, n_irrelevant=5))
+    >>> bounds.basic([1, 1]) <= bounds.type_two([1, 1])
+    True
     """
 
     def __init__(self, data: RankingData, metric: MetricLike = AP(), *, pairs: str = "all") -> None:  # noqa: B008
@@ -252,6 +258,11 @@ def simulate(seed: int, *, mixed: bool = False, n_relevant: int = 7, n_irrelevan
     """Draw the synthetic data of section 4.3: relevant documents around (1, 1), irrelevant ones around (-1, -1).
 
     The variance is .2 along both axes (figure 3), or 1.3 along the second where kinds are `mixed` (figure 4).
+
+    Examples
+    --------
+    >>> rw.bounds.simulate(1)
+    RankingData(21 documents, 1 query, 2 features)
     """
     random = np.random.default_rng(seed)
     centres = np.repeat([1.0, -1.0], [n_relevant, n_irrelevant])

@@ -82,7 +82,7 @@ class TriedSwaps:
         self._has_warned = False
 
     def deltas(self, labels: Doubles, scores: Doubles, truncation: int | None) -> Doubles:
-        """Return |change of the value| by upper rank, down to `truncation`, and by lower rank."""
+        """Return the absolute change of the value by upper rank, down to `truncation`, and by lower rank."""
         n = len(labels)
         deltas = np.zeros((min(truncation or n, n), n))
         value = values_of(self._metric, labels[None].copy())[0]

@@ -95,8 +95,8 @@ class MPBoost(ShrinkageParameters, PairRanker):
 
     distance: Spelled[Distance, Distance | str] = parameter(
         Value(Distance, "Linear(alpha=0.5)", parse_distance, "a distance such as 'linear(0.5)'"),
-        "Directed distance between labels: Linear(alpha), Logarithmic(lambda_), Logistic(beta), Binary(), one of "
-        "these OnGains(...), or a custom one.",
+        "Directed distance between labels: Linear(alpha), `Logarithmic(lambda_)`, Logistic(beta), Binary(), one "
+        "of these OnGains(...), or a custom one.",
         default=Logistic(),
         tune=(Logistic(1.0), Linear(0.5), Logarithmic(1.0)),
         search=Choices(
@@ -112,7 +112,7 @@ class MPBoost(ShrinkageParameters, PairRanker):
     newton: bool = parameter(
         Flag(),
         "Whether the value of a stump is divided by the sum of w dist^2, the exact hessian, instead of the sum "
-        "of w, the paper's approximation for |dist| close to 1.",
+        "of w, the paper's approximation for `|dist|` close to 1.",
         default=False,
         search=Choices(False, True),
     )

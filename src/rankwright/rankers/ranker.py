@@ -220,9 +220,10 @@ class Ranker(Parameters, Estimator, ABC):
     def feature_importances_(self) -> Doubles:
         """One number per feature, not negative, with sum 1.
 
-        Trees: the gain of the splits on the feature. Weighted sums of features: |weight| x the standard deviation
-        of the feature within queries. Everything else: how far the metric falls if the feature is shuffled. The
-        last two are computed, when asked for, on about 2,000 training documents that the ranker has kept.
+        Trees: the gain of the splits on the feature. Weighted sums of features: `|weight|` x the standard
+        deviation of the feature within queries. Everything else: how far the metric falls if the feature is
+        shuffled. The last two are computed, when asked for, on about 2,000 training documents that the ranker has
+        kept.
         """
         model = self._fitted()
         return feature_importances(model, self._sample, self.metric, resolve_threads(self.n_jobs))

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 class RankSVM(MarginLossParameters, SolverParameters, MarginRanker):
     """A linear model that separates the better of any two documents of a query from the worse by a margin.
 
-    Minimises |w|^2 / 2 + C times the mean loss of pairs. The loss of a pair is h or, by default, h^2, where h is
+    Minimises `|w|^2 / 2` + C times the mean loss of pairs. The loss of a pair is h or, by default, h^2, where h is
     max(0, 1 - (score of the better - score of the worse)). With `balance="queries"`, the default, it is the mean
     over queries of the mean over each query's pairs; with `"pairs"`, the mean over all pairs.
 

@@ -54,7 +54,7 @@ class PrecisionRisk:
 class SVMmap(SolverParameters, MarginRanker):
     """A linear model for mean average precision, with margins proportional to the precision at stake.
 
-    Minimises |w|^2 / 2 + C times the mean over queries of the largest violation of a margin, by cutting planes,
+    Minimises `|w|^2 / 2` + C times the mean over queries of the largest violation of a margin, by cutting planes,
     to a proved gap.
 
     Examples
