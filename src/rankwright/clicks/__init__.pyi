@@ -15,6 +15,11 @@ from .models.click_model import ClickModel as ClickModel
 from .models.fitting import ClickModelComparison as ClickModelComparison
 from .models.fitting import compare_click_models as compare_click_models
 from .models.fitting import fit_click_model as fit_click_model
+from .off_policy.estimators import OffPolicyEstimate as OffPolicyEstimate
+from .off_policy.estimators import importance_estimates as importance_estimates
+from .off_policy.evaluation import OffPolicyEvaluation as OffPolicyEvaluation
+from .off_policy.evaluation import off_policy as off_policy
+from .off_policy.metric import OffPolicyClicks as OffPolicyClicks
 from .position_bias import Propensities as Propensities
 from .position_bias import propensities as propensities
 from .readers.sessions import from_positions as from_positions

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rankwright.base.arrays import Doubles, Integers
-    from rankwright.data.dataset import RankingData
+    from rankwright.data.dataset import Documents, RankingData
 
 LOGGING = "logging"
 SHUFFLED = "shuffled"  # the policy of lists in random order
@@ -86,7 +86,7 @@ def simulate(
     elif eta is not None or trust is not None:
         raise InputError(f"{parameter('eta')} and {parameter('trust')} are for behaviours given by name.")
     systems = ranker if isinstance(ranker, Mapping) else {LOGGING: ranker}
-    orders = [_order(name, system, judged, n_jobs) for name, system in systems.items()]
+    orders = [ranking_by(name, system, judged, n_jobs).order for name, system in systems.items()]
     lists = sessions_per_query(len(judged.groups), sessions, power, random_state)
     shown = np.minimum(judged.groups.sizes, depth or len(judged))
     drawn = _draw(judged, orders, lists, shown, behaviour, noise, shuffled, random_state)
@@ -157,13 +157,13 @@ def _check(*, sessions: float, power: float, depth: int | None, noise: float, sh
             raise InputError(f"{parameter(name)} must lie between 0 and 1, not {fraction}.")
 
 
-def _order(name: str, system: Any, data: RankingData, n_jobs: int | None) -> Integers:
-    """Return the rows of every query, best first."""
+def ranking_by(name: str, system: Any, data: Documents, n_jobs: int | None) -> Ranking:
+    """Rank documents by a ranker, a model, scores, or a column, named `name` in messages."""
     scores = _scores_by(system, data) if isinstance(system, str) else scores_of(name, system, data, n_jobs)
-    return Ranking.of(scores, data.groups, n_jobs=n_jobs).order
+    return Ranking.of(scores, data.groups, n_jobs=n_jobs)
 
 
-def _scores_by(column: str, data: RankingData) -> Doubles:
+def _scores_by(column: str, data: Documents) -> Doubles:
     """Return scores by a column; where features have no names, the name of a feature is its number, from 1."""
     if data.feature_names is not None or not column.removeprefix("-").isdigit():
         return data.scores_by(column)

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from rankwright.base.arrays import Doubles
+    from rankwright.data.dataset import Documents
     from rankwright.data.judged_runs import JudgedRun
     from rankwright.metrics.base import Metric
     from rankwright.metrics.catalogue import Convention, MetricLike
@@ -381,12 +382,12 @@ def order_by(column: str, data: RankingData) -> Doubles:
     return scores
 
 
-def scores_of(name: str, system: Any, data: RankingData | Judgements, n_jobs: int | None) -> ArrayLike:
+def scores_of(name: str, system: Any, data: Documents | Judgements, n_jobs: int | None) -> ArrayLike:
     """Return the scores that a system, named `name` in messages, gives the documents."""
     if isinstance(system, str):
         if isinstance(data, Judgements):
             raise InputError(f"There is no column {system!r}: judgements have no columns; give RankingData.")
-        return order_by(system, data)
+        return order_by(system, data) if isinstance(data, RankingData) else data.scores_by(system)
     if not hasattr(system, "predict"):
         try:
             return checked_scores(system, len(data))

@@ -217,7 +217,57 @@ def judge(
     show(judged, json=json)
 
 
-TASKS = {"simulate": simulate, "check": check, "models": models, "propensities": propensities, "judge": judge}
+def evaluate(
+    *,
+    log: Path = LOG,
+    systems: list[str] = argument(
+        "What would order the documents: model files or score files. NAME=FILE names one.",
+        "SYSTEM...",
+        default=REQUIRED,
+    ),
+    how: LogOptions,
+    data: Path = option(f"Documents of the log's queries ({FORMATS}).", "FILE", default=REQUIRED),
+    reading: ReadOptions,
+    options: Given = options_of(
+        "clicks.off_policy",
+        without=("examination",),
+        faces={
+            "reward": Face("NAME", words="What to estimate per list: clicks, or dcg."),
+            "assume": Face("NAME", words="What clicks depend on: position, item_position, list, or first."),
+            "clip": Face("NUMBER"),
+            "model": Face("NAME", type=str, rare=True),
+            "level": Face("FRACTION", rare=True),
+            "random_state": Face("N", "--seed", rare=True, more={"min": 0}),
+        },
+    ),
+    plot: Path | None = PLOT,
+    json: bool = JSON,
+) -> None:
+    """Estimate the clicks that other rankers would have had, from the log of one that was shown.
+
+    Example:
+
+        rankwright clicks evaluate log.csv new.rw --data docs.txt
+    """
+    from rankwright.cli.options.system_files import opened
+
+    check_plot(plot, inputs=(log, data))
+    with opened(named_files(systems), data, reading, options["n_jobs"]) as (rankers, documents):
+        result = rw.clicks.off_policy(how.read(log), rankers, documents, **options)
+    if plot is not None:
+        result.chart().save(plot)
+        note(f"wrote {plot}")
+    show(result, json=json)
+
+
+TASKS = {
+    "simulate": simulate,
+    "check": check,
+    "models": models,
+    "propensities": propensities,
+    "judge": judge,
+    "evaluate": evaluate,
+}
 
 
 class Tasks(VerbGroup):
@@ -226,6 +276,7 @@ class Tasks(VerbGroup):
     panels: ClassVar[Mapping[str, Sequence[str]]] = {
         "Logs": ("simulate", "check"),
         "Models": ("models", "propensities", "judge"),
+        "Verdicts": ("evaluate",),
     }
 
     def load(self, name: str) -> Any:
