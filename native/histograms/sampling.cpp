@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 
 #include "threads/parallel_for.hpp"
 
@@ -55,6 +56,44 @@ std::size_t draw_by_size(Values values, double mu, std::uint64_t seed, int n_thr
         std::copy_n(draw.weights.begin() + run * kRun, n_drawn[run], draw.weights.begin() + all);
     }
     return all;
+}
+
+double size_threshold(Values values, double fraction) {
+    constexpr std::size_t kKnown = 20'000;
+    constexpr double kSmallest = std::numeric_limits<double>::min();
+    const std::size_t n_rows = values.front().size(), step = std::max<std::size_t>(1, n_rows / kKnown);
+    std::vector<double> sizes;
+    for (std::size_t row = 0; row < n_rows; row += step) {
+        double square = 0.0;
+        for (const std::span<const double> column : values) square += column[row] * column[row];
+        sizes.push_back(std::sqrt(square));
+    }
+    // Sizes from mu on are certain, and the others share what is left. Fewer are certain than in the end, so mu
+    // falls until it stays.
+    const double wanted = fraction * static_cast<double>(sizes.size());
+    for (double mu = std::numeric_limits<double>::infinity();;) {
+        double shared = 0.0, n_certain = 0.0;
+        for (const double size : sizes) {
+            shared += size < mu ? size : 0.0;
+            n_certain += size < mu ? 0.0 : 1.0;
+        }
+        const double next = wanted > n_certain ? shared / (wanted - n_certain) : mu;
+        if (!(next < mu)) return std::max(mu, kSmallest);
+        mu = next;
+    }
+}
+
+void SampleGuard::check(const SampleGains& tree) {
+    constexpr int kTrees = 5;
+    constexpr double kLeast = 0.95, kGrowth = 1.5, kMost = 0.5;
+    if (!(tree.of_all > 0.0)) return;
+    sums_.of_first += tree.of_first;
+    sums_.of_all += tree.of_all;
+    if (++n_trees_ < kTrees) return;
+    if (sums_.of_first < kLeast * sums_.of_all) fraction_ *= kGrowth;
+    if (fraction_ > kMost) fraction_ = 1.0;
+    n_trees_ = 0;
+    sums_ = {};
 }
 
 void leave_out(std::span<const std::uint32_t> sample, std::size_t n_rows, std::vector<std::uint32_t>& rest) {

@@ -22,6 +22,32 @@ struct Draw {
 // `values`; a row of size 0 is never sampled. Returns the number of rows sampled.
 std::size_t draw_by_size(Values values, double mu, std::uint64_t seed, int n_threads, Draw draw);
 
+// The gains, on all rows, of a tree's splits: those of the two features that the sample ranks first in each leaf,
+// and those of all four that it selects. Both are 0 for a tree whose splits the sample chooses alone.
+struct SampleGains {
+    double of_first = 0.0, of_all = 0.0;
+};
+
+// The fraction of rows that trees are given as a sample, drawn by size; it grows where samples mislead. If
+// features that a sample ranks third or fourth have much higher gains on all rows than those that it ranks first,
+// then features beyond may have them too. So wherever the third and fourth add more than a twentieth to the gains
+// of five trees, the fraction grows by half; above a half, all rows are used. It never falls.
+class SampleGuard {
+  public:
+    explicit SampleGuard(double fraction) : fraction_(fraction) {}
+    double fraction() const { return fraction_; }
+    void check(const SampleGains& tree);
+
+  private:
+    double fraction_;
+    int n_trees_ = 0;  // since the fraction was last judged
+    SampleGains sums_;
+};
+
+// The mu with which draw_by_size samples about this fraction of the rows, estimated from 20,000 of them, evenly
+// spaced: the sum of min(1, size / mu) over these is the fraction of their number.
+double size_threshold(Values values, double fraction);
+
 // Overwrites `rest` with the rows, of n_rows, that are not in the sample; both ascend.
 void leave_out(std::span<const std::uint32_t> sample, std::size_t n_rows, std::vector<std::uint32_t>& rest);
 

@@ -1,6 +1,7 @@
 #include "trees/gradient_rounds.hpp"
 
 #include <algorithm>
+#include <array>
 #include <numeric>
 #include <optional>
 
@@ -13,13 +14,32 @@ std::vector<std::uint32_t> all_of(std::size_t n) {
     return numbers;
 }
 
+// Draws the rows of a task by size; all of them if no size is above 0.
+void draw_rows(const SampleGuard& guard, std::uint64_t seed, int n_threads, std::span<const std::uint32_t> all,
+               GrowthWorkspace& workspace, GrowthTask& task) {
+    task.sample = all;
+    if (guard.fraction() >= 1.0) return;
+    workspace.drawn.resize(all.size());
+    workspace.drawn_weights.resize(all.size());
+    const std::array<Doubles, 2> values{task.gradient, task.hessian};
+    const double mu = size_threshold(values, guard.fraction());
+    const std::size_t n_drawn =
+        draw_by_size(values, mu, seed, n_threads, {workspace.drawn, workspace.drawn_weights});
+    if (n_drawn == 0) return;
+    task.sample = std::span(workspace.drawn).first(n_drawn);
+    task.sample_weights = std::span(workspace.drawn_weights).first(n_drawn);
+}
+
 }  // namespace
 
 RoundsEnd boost_trees(const TreeRounds& rounds, Doubles start, std::span<const RoundDraw> draws,
                       const FollowingDocuments& following, GrowthWorkspace& workspace, RoundResults& results) {
     const BinnedMatrix& binned = rounds.binned;
     const std::size_t n_rows = start.size();
-    std::vector<double> gradient(n_rows), hessian(n_rows), outputs(n_rows);
+    for (std::vector<double>* numbers : {&workspace.gradient, &workspace.hessian, &workspace.outputs})
+        numbers->resize(n_rows);
+    const std::span<double> gradient = workspace.gradient, hessian = workspace.hessian,
+                            outputs = workspace.outputs;
     std::vector<std::uint32_t> all_rows, all_features;
     std::optional<RoundRanking> ranking;
     if (rounds.measure != nullptr) ranking.emplace(rounds.measure->queries, rounds.measure->rows);
@@ -29,13 +49,17 @@ RoundsEnd boost_trees(const TreeRounds& rounds, Doubles start, std::span<const R
         rounds.rule(scores, order, rounds.n_threads, {gradient, hessian});
         if (!all_finite(gradient) || !all_finite(hessian)) return RoundsEnd::kNotFinite;
         GrowthTask task{gradient, hessian, draw.rows, {}, draw.features, rounds.monotone};
+        if (rounds.guard != nullptr)
+            draw_rows(*rounds.guard, draw.seed, rounds.n_threads, draw.rows, workspace, task);
         const auto grown = [&] {
             return grow_tree(binned, task, rounds.limits, rounds.n_threads, workspace, outputs);
         };
         GrownTree tree = grown();
-        if (tree.feature.empty() && (draw.rows.size() < n_rows || draw.features.size() < binned.n_features)) {
+        if (rounds.guard != nullptr) rounds.guard->check(workspace.sample_gains);
+        if (tree.feature.empty() && (task.sample.size() < n_rows || draw.features.size() < binned.n_features)) {
             if (all_rows.empty()) all_rows = all_of(n_rows), all_features = all_of(binned.n_features);
             task.sample = all_rows;
+            task.sample_weights = {};
             task.features = all_features;
             tree = grown();
         }

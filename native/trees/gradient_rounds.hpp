@@ -15,9 +15,11 @@ namespace rankwright {
 // best first, if they have been sorted already; otherwise it is empty.
 using GradientRule = std::function<void(Doubles scores, Rows order, int n_threads, Lambdas gradients)>;
 
-// What a round chooses its splits on: rows and features, each ascending.
+// What a round chooses its splits on: rows and features, each ascending. If samples are guarded, the rows are
+// drawn by the sizes of gradient and hessian, with this seed.
 struct RoundDraw {
     std::span<const std::uint32_t> rows, features;
+    std::uint64_t seed = 0;
 };
 
 struct TreeRounds {
@@ -28,6 +30,7 @@ struct TreeRounds {
     double shrinkage;
     int n_threads;
     const RoundMeasure* measure;  // may be null
+    SampleGuard* guard;           // may be null
 };
 
 // Where the results of the rounds go: one row of scores after each round, one of the outputs of its tree for the

@@ -31,7 +31,8 @@ struct GradientSplit {
     std::size_t slot = 0;  // of the feature among those that may be split on
     int code = 0;          // the last that goes left
     bool missing_left = false;
-    double middle = 0.0;  // between the values of both sides, where the feature is constrained
+    double middle = 0.0;    // between the values of both sides, where the feature is constrained
+    double of_first = 0.0;  // the gain of the best split of the features that the sample puts first
     bool operator<(const GradientSplit& other) const {
         return gain != other.gain ? gain < other.gain : slot > other.slot;  // the first feature wins a tie
     }

@@ -12,6 +12,7 @@ namespace {
 
 // Number of features that the first stage of the search (coarse levels) passes to the second (full resolution).
 constexpr std::ptrdiff_t kFullResolutionFeatures = 4;
+constexpr std::size_t kFirstFeatures = kFullResolutionFeatures / 2;  // see SampleGains
 constexpr std::size_t kCountedRows = 64;
 constexpr std::size_t kFasterByColumn = 16;  // so many codes of a column are searched while one row is followed
 
@@ -134,13 +135,16 @@ JudgedRows GradientSearch::search_at_full_resolution(const GradientLeaf& leaf, c
     for (auto chosen = first; chosen != last; ++chosen) features.push_back(features_[chosen->best.slot]);
     const JudgedRows judged = sum_codes(leaf, screened, features, worker);
     const GradientScan scan(limits_, judged, leaf.bounds);
+    double of_first = 0.0;
     for (std::size_t i = 0; i < features.size(); ++i) {
         Candidate& chosen = first[static_cast<std::ptrdiff_t>(i)];
         const Packed* sums = worker.scratch.codes.data() + i * kCodes;
         const std::size_t slot = chosen.best.slot;
         chosen.feature = {sums, binned_.n_bins(features[i]), sums[kMissing]};
         chosen.best = best_of(scan, judged, slot, chosen.feature, {});
+        if (i < kFirstFeatures) of_first = std::max(of_first, chosen.best.gain);
     }
+    for (auto chosen = first; chosen != last; ++chosen) chosen->best.of_first = of_first;
     return judged;
 }
 
@@ -172,7 +176,9 @@ GradientSplit GradientSearch::best_with_enough_documents(const GradientLeaf& lea
         if (!(best < split)) continue;
         if (!leaves_enough(leaf, feature, split))
             split = best_of(scan, judged, slot, feature, count_documents(leaf, slot));
-        if (best < split) best = split;
+        if (!(best < split)) continue;
+        best = split;
+        best.of_first = promised.of_first;
     }
     return best;
 }

@@ -17,8 +17,8 @@ class GradientStatistic {
     using Split = GradientSplit;
 
     GradientStatistic(const BinnedMatrix& binned, const GrowthLimits& limits, const Quantised& quantised,
-                      const GradientSearch& search)
-        : binned_(binned), limits_(limits), quantised_(quantised), search_(search) {}
+                      const GradientSearch& search, SampleGains& gains)
+        : binned_(binned), limits_(limits), quantised_(quantised), search_(search), gains_(gains) {}
 
     const HistogramLayout& layout() const { return search_.layout(); }
 
@@ -40,7 +40,11 @@ class GradientStatistic {
     }
 
     bool allows(const GradientSplit& split) const { return split.gain > limits_.min_gain; }
-    double reported_gain(const GradientSplit& split) const { return split.gain; }
+    double reported_gain(const GradientSplit& split) const {
+        gains_.of_first += split.of_first;
+        gains_.of_all += split.gain;
+        return split.gain;
+    }
     CodeSplit code_split(const GradientSplit& split) const {
         return {search_.feature(split.slot), split.code, split.missing_left};
     }
@@ -60,6 +64,7 @@ class GradientStatistic {
     const GrowthLimits& limits_;
     const Quantised& quantised_;
     const GradientSearch& search_;
+    SampleGains& gains_;
 };
 
 using GradientLeaves = std::vector<Leaf<GradientStatistic>>;
@@ -93,9 +98,11 @@ GrownTree grow_tree(const BinnedMatrix& features, const GrowthTask& task, const 
             ? order_categories(features, task.features, space.all_quantised, {}, n_threads, space.categories)
             : order_categories(features, task.features, space.quantised, task.sample, n_threads, space.categories);
     const GradientSearch search(binned, task, limits, space.quantised, space.all_quantised);
-    const GradientStatistic statistic(binned, limits, space.quantised, search);
+    space.sample_gains = {};
+    const GradientStatistic statistic(binned, limits, space.quantised, search, space.sample_gains);
     GrownTree tree;
     const auto leaves = Grower(binned, statistic, limits.max_leaves, n_threads, space).grow(task.sample, {}, tree);
+    if (!all_rows_decide) space.sample_gains = {};
     set_values(leaves, task, limits.l2, binned.n_rows >= kRowsPerThread ? n_threads : 1, space, tree, outputs);
     return tree;
 }

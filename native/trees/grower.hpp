@@ -43,6 +43,10 @@ struct GrowthWorkspace {
     Quantised quantised, all_quantised;  // of the sample, and of all rows
     WideRows wide;                       // several integers per row
     std::vector<std::uint32_t> sample, rest, leaf_of_row;
+    std::vector<double> gradient, hessian, outputs;  // of a round; one per row
+    std::vector<std::uint32_t> drawn;                // rows, and their weights, each with room for all
+    std::vector<double> drawn_weights;
+    SampleGains sample_gains;  // of the last tree
     HistogramPool histograms;
     OrderedCategories categories;
     std::vector<GrowthScratch> scratch;  // one per thread
@@ -80,8 +84,8 @@ concept Statistic =
         { s.best_split(leaf, worker) } -> std::same_as<typename S::Split>;
         { s.allows(split) } -> std::same_as<bool>;
         { s.code_split(split) } -> std::convertible_to<CodeSplit>;
-        { s.reported_gain(split) } -> std::same_as<double>;
-        { s.pass_down(leaf, child, child) };  // sets what the children inherit
+        { s.reported_gain(split) } -> std::same_as<double>;  // called once for each split of the tree
+        { s.pass_down(leaf, child, child) };                 // sets what the children inherit
     };
 
 template <Statistic S>

@@ -495,6 +495,15 @@ class GrowthWorkspace:
     # Of the tree that grow_tree or grow_class_tree grew last.
     def leaf_of_row(self) -> NDArray[np.uint32]: ...
 
+# The fraction of rows that a tree is given as a sample; see native/histograms/sampling.hpp.
+class SampleGuard:
+    @property
+    def fraction(self) -> float: ...
+    # After the tree that was grown last in this workspace.
+    def checked(self, workspace: GrowthWorkspace) -> SampleGuard: ...
+
+def sample_guard(fraction: float) -> SampleGuard: ...
+
 # Returns the tree's arrays by their names in TreeEnsemble, and the output of each row.
 def grow_tree(
     binned: BinnedMatrix,
@@ -521,12 +530,13 @@ def leaf_sums(
 
 # Returns a tree per draw of rows and features, as grow_tree does; the scores after each; the outputs of each for
 # the documents that follow; the measure's value of every query after each; whether all draws were used (0), no
-# split helped (1) or numbers were not finite (2).
+# split helped (1) or numbers were not finite (2); and the guard of the next sample. With a guard, a draw's seed
+# samples from its rows, which are all rows.
 def boost_trees(
     binned: BinnedMatrix,
     rule: GradientRule,
     scores: NDArray[np.float64],
-    draws: Sequence[tuple[NDArray[np.uint32], NDArray[np.uint32]]],
+    draws: Sequence[tuple[NDArray[np.uint32], NDArray[np.uint32], int]],
     monotone: NDArray[np.int8],
     max_leaves: int,
     min_documents: int,
@@ -539,8 +549,16 @@ def boost_trees(
     sources: NDArray[np.int64],
     measure: RankMeasure | None,
     n_threads: int,
+    guard: SampleGuard | None,
     workspace: GrowthWorkspace,
-) -> tuple[list[dict[str, Any]], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], int]: ...
+) -> tuple[
+    list[dict[str, Any]],
+    NDArray[np.float64],
+    NDArray[np.float64],
+    NDArray[np.float64],
+    int,
+    SampleGuard | None,
+]: ...
 def squared_error_rule(targets: NDArray[np.float64], row_weights: NDArray[np.float64] | None) -> GradientRule: ...
 
 # Feature, code, value, gain, step, documents above, documents without a value, agreement, log-loss, misordered.
@@ -657,6 +675,7 @@ def smooth_dcg(
 def log_sigmoid_losses(
     scores: NDArray[np.float64], own: NDArray[np.int64], sigmoids: NDArray[np.float64]
 ) -> NDArray[np.float64]: ...
+def size_threshold(values: Sequence[NDArray[np.float64]], fraction: float) -> float: ...
 def draw_by_size(
     values: Sequence[NDArray[np.float64]], mu: float, seed: int, n_threads: int
 ) -> tuple[NDArray[np.uint32], NDArray[np.float64]]: ...

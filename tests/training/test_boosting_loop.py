@@ -22,6 +22,7 @@ from rankwright.rankers.shared.distances import Binary
 from rankwright.training import boosting_loop
 from rankwright.training.boosting_loop import boost
 from rankwright.training.fit_task import FitTask
+from rankwright.training.learners import tree
 from rankwright.training.learners.class_learners import ClassLearner
 from rankwright.training.learners.pair_signal import LabelPairs, NativePairs, equal_strength
 from rankwright.training.learners.signal import Weak
@@ -220,7 +221,7 @@ SETTINGS = st.fixed_dictionaries(
         "max_leaves": st.sampled_from([2, 4, 8]),
         "min_documents": st.sampled_from([1, 3]),
         "subsample": st.sampled_from([0.4, 1.0]),
-        "subsample_by": st.sampled_from(["documents", "queries"]),
+        "subsample_by": st.sampled_from(["documents", "queries", "gradient"]),
         "feature_fraction": st.sampled_from([0.3, 1.0]),
         "patience": st.sampled_from([None, 3]),
         "monotone": st.sampled_from([None, {0: 1}]),
@@ -260,12 +261,37 @@ def fitted(ranker, seed, *, validated, weighted):
 def test_rounds_in_native_code_are_those_of_the_loop_in_python(make, settings, seed, validated, weighted):
     options = {"seed": seed, "validated": validated, "weighted": weighted}
     model, rounds, history = fitted(make(**settings), **options)
-    with patch.object(TreeLearner, "draws_ahead", False):
+    with patch.object(TreeLearner, "in_core", lambda *_: None):
         expected, expected_rounds, expected_history = fitted(make(**settings), **options)
     for name in ("splits", "feature", "threshold", "missing_left", "left", "right", "leaf_value", "gain", "cover"):
         assert getattr(model, name).tobytes() == getattr(expected, name).tobytes()
     assert repr(rounds) == repr(expected_rounds)
     assert repr(history) == repr(expected_history)
+
+
+# Without a relevant feature that stands out, the sample chooses the wrong features; with one, it does not.
+@pytest.mark.parametrize(("n_relevant", "grows"), [(60, True), (1, False)])
+def test_more_documents_are_drawn_where_samples_mislead(n_relevant, grows, monkeypatch):
+    monkeypatch.setattr(tree, "LEAST_DRAWN", 0)
+    random = np.random.default_rng(7)
+    X = random.normal(size=(3000, 60)).astype(np.float32)
+    y = (X[:, :n_relevant] @ np.ones(n_relevant) > 0).astype(float)
+    options = {"rounds": 30, "max_leaves": 8, "coarse": True, "subsample": 0.05, "subsample_by": "gradient"}
+    drawn = []
+    draw = _native.draw_by_size
+
+    def watched(*arguments):
+        drawn.append(draw(*arguments))
+        return drawn[-1]
+
+    data = RankingData(X, y, np.arange(3000) // 30)
+    in_core = LambdaMART(**options, n_jobs=2).fit(data).model_
+    with patch.object(TreeLearner, "in_core", lambda *_: None), patch.object(_native, "draw_by_size", watched):
+        model = LambdaMART(**options, n_jobs=1).fit(data).model_
+    assert encode(model) == encode(in_core)
+    sizes = [len(rows) for rows, _ in drawn]
+    assert (max(sizes) > 1.4 * sizes[0]) == grows
+    assert len(sizes) == 30 or grows
 
 
 CLASS_SETTINGS = st.fixed_dictionaries(
@@ -351,7 +377,7 @@ def test_rounds_of_pairs_refuse_other_documents_and_queries():
 
 def test_blocks_of_rounds_end_when_nothing_is_left_to_improve():
     ranker = LambdaMART(rounds=200, learning_rate=1.0, max_leaves=2).fit([[0.0], [1.0]], [0, 1], [1, 1])
-    with patch.object(TreeLearner, "draws_ahead", False):
+    with patch.object(TreeLearner, "in_core", lambda *_: None):
         expected = LambdaMART(rounds=200, learning_rate=1.0, max_leaves=2).fit([[0.0], [1.0]], [0, 1], [1, 1])
     assert len(ranker.history_) == len(expected.history_)
 
@@ -414,6 +440,6 @@ def test_rounds_in_native_code_need_documents():
     limits = (*TreeLimits(2, 1, 0.0, 0.0), 0.1)
     with pytest.raises(ValueError, match="there must be documents"):
         _native.boost_trees(
-            *(binned, rule, np.zeros(0), [(rows, rows)], directions, *limits),
-            *(nothing, np.zeros(1, np.int64), None, 1, _native.GrowthWorkspace()),
+            *(binned, rule, np.zeros(0), [(rows, rows, 0)], directions, *limits),
+            *(nothing, np.zeros(1, np.int64), None, 1, None, _native.GrowthWorkspace()),
         )

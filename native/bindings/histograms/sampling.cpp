@@ -26,10 +26,21 @@ nb::tuple draw_rows(std::vector<Array<double>> values, double mu, std::uint64_t 
     return nb::make_tuple(rows.first(n_drawn), weights.first(n_drawn));
 }
 
+double checked_threshold(std::vector<Array<double>> values, double fraction) {
+    require(!values.empty(), "values must have a number for every row");
+    require(0.0 < fraction && fraction <= 1.0, "fraction must be above 0 and at most 1");
+    std::vector<std::span<const double>> numbers;
+    for (const auto& column : values)
+        numbers.push_back(checked_finite(column, values.front().size(), "values must be finite"));
+    nb::gil_scoped_release release;
+    return size_threshold(numbers, fraction);
+}
+
 }  // namespace
 
 void bind_sampling(nb::module_& m) {
     m.def("draw_by_size", &draw_rows, nb::arg("values"), nb::arg("mu"), nb::arg("seed"), nb::arg("n_threads"));
+    m.def("size_threshold", &checked_threshold, nb::arg("values"), nb::arg("fraction"));
 }
 
 }  // namespace rankwright::bindings

@@ -1,4 +1,5 @@
-#include <nanobind/stl/pair.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
@@ -102,6 +103,19 @@ auto leaf_sums(Array<double> values, Array<std::uint32_t> leaf_of_row, std::size
     return sums.numpy();
 }
 
+// The guard of the next tree's sample, given the gains of that tree.
+SampleGuard checked_guard(SampleGuard guard, GuardedWorkspace& workspace) {
+    const std::unique_lock turn(workspace.turn, std::try_to_lock);
+    require(turn.owns_lock(), "another thread is using this workspace");
+    guard.check(workspace.sample_gains);
+    return guard;
+}
+
+SampleGuard new_guard(double fraction) {
+    require(0.0 < fraction && fraction <= 1.0, "fraction must be above 0 and at most 1");
+    return SampleGuard(fraction);
+}
+
 BoundRule squared_error_rule(Array<double> targets, std::optional<Array<double>> row_weights) {
     checked_finite(targets, targets.size(), "targets must be finite");
     const auto gradients = [targets](Doubles scores, Rows, int, Lambdas sums) {
@@ -113,13 +127,13 @@ BoundRule squared_error_rule(Array<double> targets, std::optional<Array<double>>
 }
 
 // Returns the trees, one row of scores, one of outputs for the documents that follow and one of the measure's
-// values per tree, and why it ended.
+// values per tree, why it ended, and the guard of the next round.
 nb::tuple boosted(const BinnedMatrix& binned, const BoundRule& rule, Array<double> scores,
-                  const std::vector<std::pair<Array<std::uint32_t>, Array<std::uint32_t>>>& draws,
+                  const std::vector<std::tuple<Array<std::uint32_t>, Array<std::uint32_t>, std::uint64_t>>& draws,
                   Array<std::int8_t> monotone, std::int32_t max_leaves, std::int64_t min_documents,
                   double min_hessian, double l2, double min_gain, std::int32_t levels, double shrinkage,
                   Matrix<float> following, Array<std::int64_t> sources, const BoundMeasure* measure, int n_threads,
-                  GuardedWorkspace& workspace) {
+                  std::optional<SampleGuard> guard, GuardedWorkspace& workspace) {
     require(rule.n_rows == binned.n_rows, "the rule and the matrix must have the same rows");
     require(binned.n_rows > 0, "there must be documents");
     const Doubles start = checked_finite(scores, binned.n_rows, "there must be one finite score per row");
@@ -130,11 +144,14 @@ nb::tuple boosted(const BinnedMatrix& binned, const BoundRule& rule, Array<doubl
                             checked_limits(max_leaves, min_documents, min_hessian, l2, min_gain, levels),
                             shrinkage,
                             n_threads,
-                            measured ? &*measured : nullptr};
+                            measured ? &*measured : nullptr,
+                            guard ? &*guard : nullptr};
     std::vector<RoundDraw> checked;
-    for (const auto& [rows, features] : draws)
+    for (const auto& [rows, features, seed] : draws) {
         checked.push_back({checked_subset(rows, binned.n_rows, kSample),
-                           checked_subset(features, binned.n_features, kFeatures)});
+                           checked_subset(features, binned.n_features, kFeatures), seed});
+        require(!guard || rows.size() == binned.n_rows, "a guarded sample is drawn from all rows");
+    }
     const FollowingDocuments documents = checked_following(following, sources, binned.n_features);
     Output<double, 2> sums({draws.size(), binned.n_rows}), outputs({draws.size(), documents.size()}),
         values({draws.size(), measured ? measured->n_queries() : 0});
@@ -145,7 +162,7 @@ nb::tuple boosted(const BinnedMatrix& binned, const BoundRule& rule, Array<doubl
     for (const GrownTree& tree : results.trees) trees.append(arrays_of(tree));
     const std::size_t n_rounds = results.trees.size();
     return nb::make_tuple(trees, sums.first(n_rounds), outputs.first(n_rounds), values.first(n_rounds),
-                          static_cast<int>(end));
+                          static_cast<int>(end), guard);
 }
 
 nb::tuple grown_class_tree(const BinnedMatrix& binned, Matrix<double> gradient, Matrix<double> hessian,
@@ -179,6 +196,10 @@ nb::tuple grown_class_tree(const BinnedMatrix& binned, Matrix<double> gradient, 
 
 void bind_growth(nb::module_& m) {
     nb::class_<GuardedWorkspace>(m, "GrowthWorkspace").def(nb::init<>()).def("leaf_of_row", &leaf_of_row);
+    nb::class_<SampleGuard>(m, "SampleGuard")
+        .def_prop_ro("fraction", &SampleGuard::fraction)
+        .def("checked", &checked_guard, nb::arg("workspace"));
+    m.def("sample_guard", &new_guard, nb::arg("fraction"));
     m.def("grow_tree", &grown, nb::arg("binned"), nb::arg("gradient"), nb::arg("hessian"), nb::arg("sample"),
           nb::arg("sample_weights"), nb::arg("features"), nb::arg("monotone"), nb::arg("max_leaves"),
           nb::arg("min_documents"), nb::arg("min_hessian"), nb::arg("l2"), nb::arg("min_gain"), nb::arg("levels"),
@@ -190,7 +211,8 @@ void bind_growth(nb::module_& m) {
     m.def("boost_trees", &boosted, nb::arg("binned"), nb::arg("rule"), nb::arg("scores"), nb::arg("draws"),
           nb::arg("monotone"), nb::arg("max_leaves"), nb::arg("min_documents"), nb::arg("min_hessian"),
           nb::arg("l2"), nb::arg("min_gain"), nb::arg("levels"), nb::arg("shrinkage"), nb::arg("following"),
-          nb::arg("sources"), nb::arg("measure").none(), nb::arg("n_threads"), nb::arg("workspace"));
+          nb::arg("sources"), nb::arg("measure").none(), nb::arg("n_threads"), nb::arg("guard").none(),
+          nb::arg("workspace"));
     m.def("grow_class_tree", &grown_class_tree, nb::arg("binned"), nb::arg("gradient"), nb::arg("hessian"),
           nb::arg("sample"), nb::arg("sample_weights"), nb::arg("features"), nb::arg("max_leaves"),
           nb::arg("min_documents"), nb::arg("min_hessian"), nb::arg("l2"), nb::arg("min_gain"), nb::arg("levels"),

@@ -18,7 +18,6 @@ from rankwright.training.learners.tree import (
     TreeLearner,
     TreeLimits,
     TreeSampling,
-    _threshold,
     all_rows,
     draw_by_size,
     draw_documents,
@@ -711,9 +710,24 @@ def test_queries_are_drawn_whole():
 @given(COLUMNS_OF_GRADIENTS, SHARES)
 def test_chances_sum_to_the_share_or_to_all_that_can_be_drawn(gradient, share):
     size = np.where(np.abs(gradient) < 1e-100, 0.0, np.abs(gradient))
-    mu = _threshold(size, share * len(size))
+    mu = _native.size_threshold([size], share)
     expected = (size / np.maximum(size, mu)).sum()
     assert expected == pytest.approx(min(share * len(size), np.count_nonzero(size)), rel=1e-9, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("values", "fraction", "said"),
+    [
+        ([], 0.5, "values must have"),
+        ([np.ones(3), np.ones(2)], 0.5, "finite"),
+        ([np.array([1.0, np.inf])], 0.5, "finite"),
+        ([np.ones(3)], 0.0, "fraction must be above 0"),
+        ([np.ones(3)], np.nan, "fraction must be above 0"),
+    ],
+)
+def test_the_threshold_of_sizes_refuses(values, fraction, said):
+    with pytest.raises(ValueError, match=said):
+        _native.size_threshold(values, fraction)
 
 
 def uniform(seed, n_rows):
@@ -763,7 +777,7 @@ def test_any_number_of_threads_draws_the_same():
 
 def test_large_gradients_are_drawn_for_certain_and_small_ones_in_proportion():
     gradient = np.array([100.0, -50, 1, 2, -1, 0])
-    chances = np.minimum(1.0, np.abs(gradient) / _threshold(np.abs(gradient), 3.0))
+    chances = np.minimum(1.0, np.abs(gradient) / _native.size_threshold([gradient], 0.5))
     np.testing.assert_allclose(chances, [1, 1, 0.25, 0.5, 0.25, 0])
 
 
@@ -805,3 +819,9 @@ def test_a_share_near_0_draws_all_or_a_few_and_near_1_nearly_all():
     nearly = draw_by_size([gradient], 1 - 1e-9, generator())
     assert len(nearly.rows) >= 999
     np.testing.assert_allclose(nearly.weights, 1, atol=0.01)
+
+
+def test_a_guard_of_no_fraction_is_refused():
+    for fraction in (0.0, 1.5, np.nan):
+        with pytest.raises(ValueError, match="fraction must be above 0 and at most 1"):
+            _native.sample_guard(fraction)

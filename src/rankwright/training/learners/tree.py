@@ -30,7 +30,7 @@ LEVELS = 127
 FINE_LEVELS = 0
 # The ratio of the largest weight to the median one from which a document of median weight has too few levels left.
 WIDE_SPREAD = 16.0
-KNOWN_SIZES = 20_000  # from so many values, evenly spaced, the threshold of `draw_by_size` is estimated
+LEAST_DRAWN = 50_000  # a smaller sample by gradient often misses the best features of the last leaves
 VANISHING = 1e-30  # a smaller ratio of hessian to gradient is rounding
 
 
@@ -86,11 +86,16 @@ def draw_by_size(
     variance sampling, Ibragimov & Gusev 2019): p = min(1, size / mu), where the size is the square root of the sum
     of squares over the arrays of values.
     """
-    n_rows = len(values[0])
-    known = [column[:: max(1, n_rows // KNOWN_SIZES)] for column in values]
-    mu = _threshold(np.linalg.norm(known, axis=0), fraction * len(known[0]))
-    rows, weights = _native.draw_by_size(values, mu, int(random.integers(2**63)), n_threads)
-    return Sample(rows, weights) if len(rows) else all_rows(n_rows)
+    seed = _seed(random)  # also if it is not needed, so that as many are drawn as in native code
+    if fraction < 1.0:
+        rows, weights = _native.draw_by_size(values, _native.size_threshold(values, fraction), seed, n_threads)
+        if len(rows):
+            return Sample(rows, weights)
+    return all_rows(len(values[0]))
+
+
+def _seed(random: np.random.Generator) -> int:
+    return int(random.integers(2**63))
 
 
 class NativeGradients(NamedTuple):
@@ -134,29 +139,29 @@ class TreeLearner:
         self._n_sources = binned.n_sources
         self._every_row = all_rows(binned.n_rows)
         self._every_feature = np.arange(binned.n_features, dtype=np.uint32)
+        least = min(1.0, LEAST_DRAWN / binned.n_rows) if binned.matrix.coarse else 0.0
+        by_gradient = sampling.by == "gradient" and sampling.documents < 1.0
+        self._guard = _native.sample_guard(max(sampling.documents, least)) if by_gradient else None
 
     def fit(self, signal: Gradients) -> Weak:
         """Return a tree fitted to the gradients, and its outputs for every document."""
         tree, outputs = self._grow(signal, self._draw(signal), self._draw_features())
+        if self._guard is not None:
+            self._guard = self._guard.checked(self._workspace)
         if not len(tree["feature"]) and self._draws:
             # The sample has no split with a gain, but all documents and features may have one.
             tree, outputs = self._grow(signal, self._every_row, self._every_feature)
         return self._weak(tree, outputs)
 
-    @property
-    def draws_ahead(self) -> bool:
-        """Whether the draws of a round do not depend on its gradients."""
-        return type(self) is TreeLearner and (self.sampling.by != "gradient" or self.sampling.documents >= 1.0)
-
     def in_core(self, rule: Any) -> RunRounds | None:
-        """Return the rounds of a rule that follows gradients, unless draws depend on these."""
-        return partial(self.boost, rule) if isinstance(rule, NativeGradients) and self.draws_ahead else None
+        """Return the rounds of a rule that follows gradients."""
+        known = isinstance(rule, NativeGradients) and type(self) is TreeLearner
+        return partial(self.boost, rule) if known else None
 
     def boost(self, rule: NativeGradients, scores: Doubles, n_rounds: int, following: Floats) -> RoundBlock:
         """Fit trees in native code: `fit` on the gradients of the scores so far, one round after the other."""
-        nothing = Gradients(scores, scores)  # draws do not look at it
-        draws = [(self._draw(nothing).rows, self._draw_features()) for _ in range(n_rounds)]
-        trees, sums, outputs, values, end = _native.boost_trees(
+        draws = [self._draw_ahead(scores) for _ in range(n_rounds)]
+        trees, sums, outputs, values, end, self._guard = _native.boost_trees(
             self.binned.matrix,
             rule.gradients,
             scores,
@@ -168,6 +173,7 @@ class TreeLearner:
             self._source,
             rule.measure,
             self.n_threads,
+            self._guard,
             self._workspace,
         )
         members = [WeightedModel(rule.learning_rate, self._model(tree)) for tree in trees]
@@ -208,12 +214,20 @@ class TreeLearner:
         share = self.sampling.documents
         if share >= 1.0:
             return self._every_row
-        if self.sampling.by == "gradient":
+        if self._guard is not None:
             # Drawn by gradient alone, a rare document with a large hessian would get too large a weight.
-            return draw_by_size(_values(signal), share, self.random, n_threads=self.n_threads)
+            return draw_by_size(_values(signal), self._guard.fraction, self.random, n_threads=self.n_threads)
         if self.sampling.by == "queries":
             return draw_queries(self.groups, share, self.random)
         return draw_documents(self.binned.n_rows, share, self.random)
+
+    def _draw_ahead(self, scores: Doubles) -> tuple[NDArray[np.uint32], NDArray[np.uint32], int]:
+        """Return the rows and the features of a round, or the seed with which native code samples the rows."""
+        if self._guard is not None:
+            seed = _seed(self.random)
+            return self._every_row.rows, self._draw_features(), seed
+        nothing = Gradients(scores, scores)  # draws do not look at it
+        return self._draw(nothing).rows, self._draw_features(), 0
 
     def _draw_features(self) -> NDArray[np.uint32]:
         if self.sampling.features >= 1.0:
@@ -283,19 +297,3 @@ def _take(drawn: NDArray[np.bool_]) -> Sample:
     if not drawn.any():
         drawn = np.ones_like(drawn)  # a round needs at least one document
     return Sample(np.flatnonzero(drawn).astype(np.uint32))
-
-
-def _threshold(size: Doubles, wanted: float) -> float:
-    """Return mu such that the sum of min(1, size / mu) is `wanted`."""
-    smallest = float(np.finfo(np.float64).tiny)
-    ordered = np.sort(size)
-    below = np.cumsum(ordered)
-    n_above = len(size) - 1 - np.arange(len(size))
-    expected = n_above + below / np.maximum(ordered, smallest)  # the sum for mu = each size; descending
-    first = int(np.searchsorted(-expected, -wanted))  # sizes from this index on have probability 1
-    if first == 0:
-        return smallest
-    lowest_certain = float(ordered[first]) if first < len(size) else np.inf
-    shared, left = float(below[first - 1]), wanted - (len(size) - first)
-    mu = shared / left if shared < left * lowest_certain else lowest_certain  # exceeds it only by rounding
-    return max(mu, smallest)
