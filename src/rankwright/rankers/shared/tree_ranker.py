@@ -120,7 +120,9 @@ class TreeRanker(StoppingParameters, ShrinkageParameters, BinningParameters, Ran
     subsample_by: str = parameter(
         OneOf(("documents", "queries", "gradient")),
         "How the subsample is drawn: single 'documents', whole 'queries', or by 'gradient', which prefers "
-        "documents with large gradients or hessians and weights them so that sums stay unbiased.",
+        "documents with large gradients or hessians and weights them so that sums stay unbiased. With two-stage "
+        "split search, `subsample` is then where it starts, with at least 50,000 documents: more are drawn "
+        "where samples mislead.",
         default="documents",
     )
     feature_fraction: float | None = parameter(
