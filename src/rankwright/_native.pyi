@@ -1012,21 +1012,29 @@ def documents_with(
     postings: Sequence[Postings], terms: NDArray[np.int64], removed: NDArray[np.uint64]
 ) -> NDArray[np.int64]: ...
 
-# Mean and deviation of each pair's attraction, examination of classes, weights of nodes, and the objective before
-# every step and after the last.
+# Mean and deviation of each pair's attraction, examination and trust of classes, weights of nodes by stratum, and the
+# objective before every step and after the last.
 def fit_examination(
     offsets: NDArray[np.int64],
+    strata: NDArray[np.int32],
     classes: NDArray[np.int32],
     shown: NDArray[np.float64],
     clicked: NDArray[np.float64],
     nodes: NDArray[np.float64],
     prior: NDArray[np.float64],
     examination: NDArray[np.float64],
+    trust: NDArray[np.float64],
+    prior_only: bool,
     max_steps: int,
     tolerance: float,
     n_threads: int,
 ) -> tuple[
-    NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]
+    NDArray[np.float64],
+    NDArray[np.float64],
+    NDArray[np.float64],
+    NDArray[np.float64],
+    NDArray[np.float64],
+    NDArray[np.float64],
 ]: ...
 
 # By row the probability that it was read and that it satisfied, and the log-likelihood of each list.

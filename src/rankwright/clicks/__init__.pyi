@@ -10,6 +10,8 @@ from .counts import ClickCounts as ClickCounts
 from .counts import read_counts as read_counts
 from .judgements import ClickJudgements as ClickJudgements
 from .judgements import click_judgements as click_judgements
+from .learning import LearnedRanker as LearnedRanker
+from .learning import learn as learn
 from .log import ClickLog as ClickLog
 from .models.click_model import ClickModel as ClickModel
 from .models.fitting import ClickModelComparison as ClickModelComparison

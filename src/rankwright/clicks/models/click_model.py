@@ -106,6 +106,14 @@ class PairEstimates:
         values = np.append(self.values, self.prior.mean)  # which the number -1 means
         return values[of_pair[log.pairs.of_impression]]
 
+    def of_pairs(self, counts: ClickCounts) -> tuple[Doubles, Doubles]:
+        """Return the estimate and its error for each pair of counts; the prior's for unknown ones."""
+        first = counts.pair_offsets[:-1]
+        pairs = self.find(counts.query[first], counts.document[first], counts.query_ids, counts.document_ids)
+        mean, strength = self.prior.mean, self.prior.strength
+        deviation = np.sqrt(mean * (1.0 - mean) / (strength + 1.0))
+        return np.append(self.values, mean)[pairs], np.append(self.errors, deviation)[pairs]
+
     def find(
         self,
         query: NDArray[np.int32],

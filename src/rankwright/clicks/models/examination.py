@@ -82,12 +82,13 @@ class ExaminationModel(ClickModel):
         rates = by_class(counts, classes)
         start = np.clip(rates / max(rates[0], 1e-6), 1e-3, 0.95)  # at 1 EM could not move it
         start[0] = 1.0
-        cells = *_merged(counts, classes), NODES
+        cells = Cells.of(counts, classes)
         prior, threads = np.full(len(NODES), 1 / len(NODES)), resolve_threads(n_jobs)
         enough = tolerance * max(1.0, float(counts.shown.sum()) / 1e6)
-        fitted = _native.fit_examination(*cells, prior, start, max_steps, enough, threads)
-        _, _, examination, weights, objectives = fitted
-        mean, deviation, *_ = _native.fit_examination(*cells, smoothed(weights), examination, 0, 0.0, threads)
+        _, _, examination, trust, weights, objectives = cells.fit(
+            NODES, prior, start, np.zeros_like(start), max_steps, enough, threads
+        )
+        mean, deviation, *_ = cells.fit(NODES, smoothed(weights), examination, trust, 0, 0.0, threads)
         errors, of_pairs = standard_errors(counts, classes, mean, deviation, examination)
         unknown = unidentified(counts, classes)
         notes = (*counts.notes, *_remarks(cls.name, unknown, len(objectives) > max_steps))
@@ -127,11 +128,15 @@ class ExaminationModel(ClickModel):
         )
 
     def examined(self, position: NDArray[Any], last: NDArray[Any]) -> Doubles:
-        """Return the examination of each row; of an unknown class that of the nearest position above, before."""
+        """Return the examination of each row."""
+        return np.asarray(self.examination[self.class_of(position, last)])
+
+    def class_of(self, position: NDArray[Any], last: NDArray[Any]) -> Integers:
+        """Return the class of each row; of an unknown one that of the nearest position above, before."""
         span = 1 << 32
         known = self.position.astype(np.int64) * span + self.last
         keys = position.astype(np.int64) * span + last
-        return np.asarray(self.examination[np.maximum(np.searchsorted(known, keys, side="right") - 1, 0)])
+        return np.asarray(np.maximum(np.searchsorted(known, keys, side="right") - 1, 0))
 
 
 class PositionBasedModel(ExaminationModel):
@@ -189,13 +194,40 @@ class UserBrowsingModel(ExaminationModel):
             chances[rows] = clicked
 
 
-def _merged(counts: ClickCounts, classes: Classes) -> tuple[Integers, NDArray[np.int32], Doubles, Doubles]:
-    """Return offsets of pairs, classes, impressions and clicks of cells, one per pair and class."""
-    pair = counts.pair
-    begins = np.flatnonzero(np.diff(pair * len(classes.position) + classes.of_row, prepend=-1))
-    shown, clicked = (np.add.reduceat(each, begins) for each in (counts.shown, counts.clicked))
-    offsets = np.searchsorted(begins, counts.pair_offsets)
-    return offsets, classes.of_row[begins].astype(np.int32), shown, clicked
+class Cells(NamedTuple):
+    """Impressions and clicks of cells, one per pair and class, and the stratum of each pair, as EM takes them."""
+
+    offsets: Integers
+    strata: NDArray[np.int32]
+    classes: NDArray[np.int32]
+    shown: Doubles
+    clicked: Doubles
+
+    @classmethod
+    def of(cls, counts: ClickCounts, classes: Classes) -> Cells:
+        """Merge the cells of each pair and class; all pairs are of one stratum."""
+        pair = counts.pair
+        begins = np.flatnonzero(np.diff(pair * len(classes.position) + classes.of_row, prepend=-1))
+        shown, clicked = (np.add.reduceat(each, begins) for each in (counts.shown, counts.clicked))
+        offsets = np.searchsorted(begins, counts.pair_offsets)
+        strata = np.zeros(len(offsets) - 1, dtype=np.int32)
+        return cls(offsets, strata, classes.of_row[begins].astype(np.int32), shown, clicked)
+
+    def fit(
+        self,
+        nodes: Doubles,
+        prior: Doubles,
+        examination: Doubles,
+        trust: Doubles,
+        max_steps: int,
+        tolerance: float,
+        n_threads: int,
+        *,
+        prior_only: bool = False,
+    ) -> tuple[Doubles, Doubles, Doubles, Doubles, Doubles, Doubles]:
+        """Run EM from prior, examination and trust; return what the kernel returns."""
+        start = prior, examination, trust
+        return _native.fit_examination(*self, nodes, *start, prior_only, max_steps, tolerance, n_threads)
 
 
 def smoothed(weights: Doubles) -> Doubles:

@@ -100,15 +100,15 @@ class PredictedClicks:
     @classmethod
     def of(cls, model: ClickModel, log: ClickLog) -> PredictedClicks:
         """Measure a model on a log."""
-        likelihood = _logarithms(model.conditional(log), log).sum() / log.n_lists
-        bits = _logarithms(model.marginal(log), log) / np.log(2.0)
+        likelihood = click_logarithms(model.conditional(log), log).sum() / log.n_lists
+        bits = click_logarithms(model.marginal(log), log) / np.log(2.0)
         shown = np.bincount(log.position)[1:]
         mean = np.bincount(log.position, bits)[1:] / np.where(shown, shown, np.nan)
         perplexities = np.exp2(-mean)
         return cls(float(likelihood), float(np.nanmean(perplexities)), tuple(perplexities.tolist()))
 
 
-def _logarithms(chances: Doubles, log: ClickLog) -> Doubles:
+def click_logarithms(chances: Doubles, log: ClickLog) -> Doubles:
     bounded = np.clip(chances, CERTAIN, 1.0 - CERTAIN)
     return np.log(np.where(log.clicked > 0, bounded, 1.0 - bounded))
 
