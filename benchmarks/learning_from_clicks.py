@@ -1,9 +1,10 @@
 """Learning from simulated clicks, measured by true labels: NDCG@10 of test queries, five folds.
 
-`python -m benchmarks.learning_from_clicks` simulates users of the median feature (position-based, eta 1, noise .1) on
-MQ2008 (20 sessions per query) and OHSUMED (60), and trains LightGBM, XGBoost and `rw.clicks.learn` on the log, naively
-and with positions. `--grid` does so for all six behaviours and 5, 20 and 100 sessions per query: what was learned
-beside its naive twin, over five seeds, each on its own fold. Needs `RANKWRIGHT_DATA`, lightgbm and xgboost.
+`python -m benchmarks.learning_from_clicks` simulates users of the median feature (position-based, eta 1, noise
+.1) on MQ2008 (20 sessions per query) and OHSUMED (60), and trains LightGBM, XGBoost and `rw.clicks.learn` on the
+log, naively and with positions. `--grid` does so for all six behaviours and 5, 20 and 100 sessions per query: what
+was learned beside its naive twin, over five seeds, each on its own fold. Needs `RANKWRIGHT_DATA`, lightgbm and
+xgboost.
 """
 
 from __future__ import annotations
@@ -86,7 +87,9 @@ def values_of(task: tuple[str, str, int, int, str, bool]) -> dict[str, float]:
     ranker = rw.LambdaMART(rounds=300, patience=50, n_jobs=1)
     learned = rw.clicks.learn(log, train, ranker, random_state=seed, n_jobs=1)
     twins = {"naive": learned.rankers["naive"], "learned": learned.ranker}
-    values = {f"rankwright, {twin}": METRIC(test.y, fitted.predict(test), test.qid) for twin, fitted in twins.items()}
+    values = {
+        f"rankwright, {twin}": METRIC(test.y, fitted.predict(test), test.qid) for twin, fitted in twins.items()
+    }
     if not with_peers:
         return {**values, "chosen": learned.chosen}
     validation = rw.read_letor(folder / "vali.txt")

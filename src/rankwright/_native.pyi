@@ -1012,8 +1012,8 @@ def documents_with(
     postings: Sequence[Postings], terms: NDArray[np.int64], removed: NDArray[np.uint64]
 ) -> NDArray[np.int64]: ...
 
-# Mean and deviation of each pair's attraction, examination and trust of classes, weights of nodes by stratum, and the
-# objective before every step and after the last.
+# Mean and deviation of each pair's attraction, examination and trust of classes, weights of nodes by stratum, and
+# the objective before every step and after the last.
 def fit_examination(
     offsets: NDArray[np.int64],
     strata: NDArray[np.int32],

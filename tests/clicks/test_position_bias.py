@@ -59,7 +59,7 @@ def test_propensities_of_impressions():
         (
             rw.clicks.simulate(DATA, RANKERS, sessions=1),
             "swap",
-            "method must be 'shuffled', 'pivot' or 'model', not 'swap'.",
+            "method must be 'shuffled', 'pivot', 'model', 'features' or 'trust', not 'swap'.",
         ),
         (
             rw.clicks.simulate(DATA, RANKERS, sessions=1),

@@ -24,14 +24,20 @@ def counted_cells(click_log):
     return {key: tuple(sums) for key, sums in cells.items()}
 
 
-def examination_step(cells, nodes, prior, examination):
-    """Return objective, new prior, new examination and posterior means of one step of EM; cells are by pair."""
-    objective, weights, examined, shown, means = 0.0, [0.0] * len(nodes), Counter(), Counter(), []
-    for of_pair in cells:
+def examination_step(cells, strata, nodes, prior, examination, trust):
+    """Return objective, prior, examination, trust and posterior means of one step of EM; cells are by pair."""
+    objective, examined, trusted, shown, clicked, means = 0.0, Counter(), Counter(), Counter(), Counter(), []
+    weights = [[0.0] * len(nodes) for _ in prior]
+    perceived = [[a + (1 - a) * t for a in nodes] for t in trust]
+    for of_pair, stratum in zip(cells, strata, strict=True):
         joint = [
             log(share)
-            + sum(c * log(examination[k] * a) + (n - c) * log(1 - examination[k] * a) for k, n, c in of_pair)
-            for a, share in zip(nodes, prior, strict=True)
+            + sum(
+                c * log(examination[k] * perceived[k][node])
+                + (n - c) * log(1 - examination[k] * perceived[k][node])
+                for k, n, c in of_pair
+            )
+            for node, share in enumerate(prior[stratum])
         ]
         best = max(joint)
         total = sum(exp(value - best) for value in joint)
@@ -39,15 +45,24 @@ def examination_step(cells, nodes, prior, examination):
         objective += best + log(total)
         means.append(sum(a * weight for a, weight in zip(nodes, posterior, strict=True)))
         for node, (a, weight) in enumerate(zip(nodes, posterior, strict=True)):
-            weights[node] += weight
+            weights[stratum][node] += weight
             for k, n, c in of_pair:
-                examined[k] += weight * (c + (n - c) * examination[k] * (1 - a) / (1 - examination[k] * a))
-        for k, n, _ in of_pair:
+                b = perceived[k][node]
+                examined[k] += weight * (n - c) * examination[k] * (1 - b) / (1 - examination[k] * b)
+                trusted[k] += weight * c * (1 - a) * trust[k] / b
+        for k, n, c in of_pair:
             shown[k] += n
+            clicked[k] += c
     new = [examination[0]] + [
-        examined[k] / shown[k] if shown[k] else examination[k] for k in range(1, len(examination))
+        (clicked[k] + examined[k]) / shown[k] if shown[k] else examination[k] for k in range(1, len(examination))
     ]
-    return objective, [weight / len(cells) for weight in weights], new, means
+    new_trust = [trusted[k] / (trusted[k] + examined[k]) if trusted[k] else trust[k] for k in range(len(trust))]
+    sizes = Counter(strata)
+    new_prior = [
+        [weight / sizes[stratum] for weight in of_stratum] if sizes[stratum] else prior[stratum]
+        for stratum, of_stratum in enumerate(weights)
+    ]
+    return objective, new_prior, new, new_trust, means
 
 
 def reading_pattern(clicks, attraction, going_on):

@@ -3,8 +3,8 @@
 1. Click models with features are fitted to a part of the sessions; the one that predicts the clicks of the others
    best says how users examine results.
 2. Two rankers learn: the naive twin from click rates, the other from the attraction that the model estimates.
-3. Both rank queries that they did not learn from, and are measured by the attraction there: what held-out clicks say
-   once they are corrected, or by human labels where there are some.
+3. Both rank queries that they did not learn from, and are measured by the attraction there: what held-out clicks
+   say once they are corrected, or by human labels where there are some.
 """
 
 from __future__ import annotations
@@ -31,7 +31,6 @@ from rankwright.clicks.models.rates import DocumentRates
 from rankwright.data.dataset import Documents, RankingData
 from rankwright.data.groups import Ranking
 from rankwright.rankers.lambdamart import LambdaMART
-from rankwright.rankers.ranker import Ranker
 from rankwright.reports.blocks import Column, Kind, Note, Table
 from rankwright.reports.result import Result
 
@@ -40,6 +39,7 @@ if TYPE_CHECKING:
 
     from rankwright.base.arrays import Doubles
     from rankwright.clicks.models.click_model import ClickModel
+    from rankwright.rankers.ranker import Ranker
     from rankwright.reports.blocks import Block
 
 NAIVE = "naive"
@@ -141,7 +141,7 @@ def learn(
 ) -> LearnedRanker:
     """Learn a ranker from clicks: corrected for position bias where the log supports it, naive where it does not.
 
-    The result has the fitted ranker, its naive twin, what held-out clicks say of both, and the reason of the choice.
+    The result has the fitted ranker, its naive twin, what held-out clicks say of both, and why one was chosen.
 
     Parameters
     ----------
@@ -180,25 +180,29 @@ def learn(
     if log.n_clicks == 0:
         raise InputError("The log has no clicks, from which nothing can be learned.")
     if log.max_position == 1:
-        raise InputError("All impressions are at position 1: a log without positions has no position bias to correct.")
+        raise InputError(
+            "All impressions are at position 1: a log without positions has no position bias to correct."
+        )
     examined = _Models.fit(log, data, models or list(CORRECTIONS), random_state, n_jobs)
     naive = click_judgements(log, data, DocumentRates.fit(ClickCounts.of(log)))
-    labels = {NAIVE: naive.data}
+    labels, truth = {NAIVE: naive.data}, naive.data
     if not examined.doubt:
-        labels[examined.best] = click_judgements(log, data, examined.model).data
-    measured = _Measured.of(ranker, labels, judged, random_state)
+        taught = examined.model.by_features() if isinstance(examined.model, FeatureModel) else examined.model
+        labels[examined.best] = click_judgements(log, data, taught).data
+        truth = click_judgements(log, data, examined.model).data  # what users did, whatever features predict
+    measured = _Measured.of(ranker, labels, truth, judged, random_state)
     chosen, reason = measured.choice(examined)
     fitted = {name: _copy(ranker, measured.rounds[name]).fit(each) for name, each in labels.items()}
     methods = [
-        Method(name, likelihood, measured.on_clicks.get(name), measured.on_labels.get(name))
-        for name, likelihood in examined.likelihoods.items()
+        Method(name, examined.likelihoods.get(name), measured.on_clicks.get(name), measured.on_labels.get(name))
+        for name in examined.likelihoods
     ]
     notes = tuple(dict.fromkeys((*naive.model.notes, *examined.model.notes)))
     return LearnedRanker(chosen, reason, fitted, methods, str(ranker.metric), naive.n_unseen, notes)
 
 
 class _Models(NamedTuple):
-    """The mean log-likelihood per held-out list by method, the best click model, fitted to the whole log, and doubts."""
+    """The mean log-likelihood per held-out list by method, the best click model of the whole log, and doubt."""
 
     likelihoods: dict[str, float]
     best: str
@@ -233,10 +237,12 @@ def _fitted(
     name: str, counts: ClickCounts, data: Documents, after: FeatureModel | None, seed: int, n_jobs: int | None
 ) -> ClickModel:
     kind = CORRECTIONS[name]
-    if not issubclass(kind, FeatureModel):
-        fitted: ClickModel = kind.fit(counts)
-        return fitted
-    return kind.fit_features(counts, data, after=after, with_errors=False, random_state=seed, n_jobs=n_jobs)
+    fitted: ClickModel = (
+        kind.fit_features(counts, data, after=after, with_errors=False, random_state=seed, n_jobs=n_jobs)
+        if issubclass(kind, FeatureModel)
+        else kind.fit(counts)
+    )
+    return fitted
 
 
 def _by_list(model: ClickModel, log: ClickLog) -> Doubles:
@@ -260,8 +266,8 @@ def _doubt(model: ClickModel, ahead: Doubles) -> str:
         return "Clicks show no position bias beyond what features explain, so there is nothing to correct."
     if isinstance(model, FeatureModel) and not model.is_identified:
         return (
-            "This log cannot tell position bias from relevance, so that correcting might do harm: log two rankers, "
-            "or a few lists in random order."
+            "This log cannot tell position bias from relevance, so that correcting might do harm: log two "
+            "rankers, or a few lists in random order."
         )
     if ahead.mean() <= 0:
         return "No click model predicts held-out clicks better than click rates do, so none is trusted."
@@ -277,10 +283,14 @@ class _Measured(NamedTuple):
 
     @classmethod
     def of(
-        cls, ranker: Ranker, labels: Mapping[str, RankingData], judged: RankingData | None, seed: int
+        cls,
+        ranker: Ranker,
+        labels: Mapping[str, RankingData],
+        truth: RankingData,
+        judged: RankingData | None,
+        seed: int,
     ) -> _Measured:
-        """Fit rankers to two thirds of the queries in turn; the last method's labels measure all."""
-        truth = list(labels.values())[-1]
+        """Fit rankers to two thirds of the queries in turn; the truth, as far as it is known, measures all."""
         n_folds = min(FOLDS, len(truth.groups))
         if n_folds < 2:
             raise InputError("The log has a single query; a choice needs others to compare rankers on.")
@@ -291,14 +301,18 @@ class _Measured(NamedTuple):
             test = truth.take_queries(inside)
             unseen = None if judged is None else _not_among(judged, truth.take_queries(outside))
             for name, each in labels.items():
-                fitted = _copy(ranker).fit(each.take_queries(outside), validation=each.take_queries(inside))
+                # Labels that know what features predict for other queries would ask for too many rounds.
+                validation = each.take_queries(inside) if name == NAIVE else test
+                fitted = _copy(ranker).fit(each.take_queries(outside), validation=validation)
                 clicks[name].append(_per_query(fitted, test))
                 rounds[name].append(fitted.history_.best_round)
                 if unseen is not None:
                     human[name].append(_per_query(fitted, unseen))
-        joined = [{name: np.concatenate(parts) for name, parts in each.items() if parts} for each in (clicks, human)]
-        typical = {name: round(float(np.mean(each))) for name, each in rounds.items()}
-        return cls(*joined, {name: max(1, each) if "rounds" in ranker.declared else None for name, each in typical.items()})
+        has_rounds = "rounds" in ranker.declared
+        typical = {
+            name: max(1, round(float(np.mean(each)))) if has_rounds else None for name, each in rounds.items()
+        }
+        return cls(_joined(clicks), _joined(human), typical)
 
     @property
     def on_clicks(self) -> dict[str, float]:
@@ -314,20 +328,20 @@ class _Measured(NamedTuple):
         """Return the method to use, and why."""
         if examined.doubt:
             return NAIVE, examined.doubt
-        best = examined.best
-        gained = {
-            source: values[best] - values[NAIVE]
-            for source, values in (("human labels", self.labels), ("corrected clicks", self.clicks))
-            if values
-        }
-        if np.count_nonzero(gained.get("human labels", ())) < MIN_HUMAN:
-            gained.pop("human labels", None)
-        source, ahead = next(iter(gained.items()))
-        chosen = best if ahead.mean() > 0 else NAIVE
-        queries = counted(len(ahead), "held-out query")
-        words = "is ahead of" if ahead.mean() > 0 else "is behind"
-        by = difference(float(ahead.mean()))
-        return chosen, f"The {examined.model.name} {words} its naive twin by {by} by {source} of {queries}."
+        has_labels = len(self.labels) > 1 and np.count_nonzero(np.ptp(list(self.labels.values()), axis=0))
+        source, values = ("corrected clicks", self.clicks)
+        if has_labels >= MIN_HUMAN:
+            source, values = ("human labels", self.labels)
+        ahead = values[examined.best] - values[NAIVE]
+        mean, error = float(ahead.mean()), float(ahead.std()) / np.sqrt(len(ahead))
+        compared = f"{difference(mean)} by {source} of {counted(len(ahead), 'held-out query')}"
+        if mean > error:
+            return examined.best, f"The {examined.model.name} is ahead of its naive twin by {compared}."
+        return NAIVE, f"The {examined.model.name} is not ahead by more than chance: {compared}."
+
+
+def _joined(parts: Mapping[str, Sequence[Doubles]]) -> dict[str, Doubles]:
+    return {name: np.concatenate(each) for name, each in parts.items() if each}
 
 
 def _copy(ranker: Ranker, rounds: int | None = None) -> Any:

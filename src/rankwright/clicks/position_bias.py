@@ -17,6 +17,7 @@ from rankwright.base.wording import counted, interval, listed, metric_value
 from rankwright.clicks.counts import ClickCounts
 from rankwright.clicks.log import ClickLog
 from rankwright.clicks.models.examination import PositionBasedModel
+from rankwright.clicks.models.features import PositionFeatures, TrustFeatures
 from rankwright.reports.blocks import Column, Figure, Interval, Kind, Note, Table
 from rankwright.reports.result import Result
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rankwright.base.arrays import Doubles, Integers
+    from rankwright.data.dataset import Documents
     from rankwright.reports.blocks import Block
     from rankwright.reports.charts.chart import Chart
 
@@ -34,7 +36,12 @@ ASSUMPTIONS = {
     "pivot": "Assumes that a document attracts alike at every position and in every list of the query; compares "
     "documents that were shown at the position and at the first one.",
     "model": "Assumes the position-based model: examination depends on the position, and attraction does not.",
+    "features": "Assumes the position-based model, and that documents for which features predict the same "
+    "attraction attract alike at every position.",
+    "trust": "Assumes that examination and trust depend on the position, and that documents for which features "
+    "predict the same attraction attract alike at every position.",
 }
+WITH_FEATURES = {"features": PositionFeatures, "trust": TrustFeatures}
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -44,7 +51,7 @@ class Propensities(Result):
     Parameters
     ----------
     method
-        `shuffled`, `pivot` or `model`.
+        `shuffled`, `pivot`, `model`, `features` or `trust`.
     position
         The positions.
     values, low, high
@@ -53,6 +60,8 @@ class Propensities(Result):
         Number of impressions at each position that were used.
     notes
         What the log cannot say, in sentences.
+    trust
+        With `trust`, the probability of a click on an examined document that does not attract.
 
     Examples
     --------
@@ -70,6 +79,7 @@ class Propensities(Result):
     high: Doubles
     n_impressions: Doubles
     notes: tuple[str, ...] = ()
+    trust: Doubles | None = None
 
     def in_log(self, log: ClickLog) -> Doubles:
         """Return the propensity of each impression; refuse positions without one."""
@@ -95,15 +105,17 @@ class Propensities(Result):
 
     def blocks(self) -> Iterator[Block]:
         limits = zip(*(each.tolist() for each in (self.values, self.low, self.high)), strict=True)
-        rows = [
+        rows: list[tuple[Any, ...]] = [
             (position, shown, Interval(*numbers))
             for position, shown, numbers in zip(
                 self.position.tolist(), self.n_impressions.tolist(), limits, strict=True
             )
         ]
-        yield Table(
-            [Column("position", Kind.COUNT), Column("impressions", Kind.COUNT), Column("propensity")], rows
-        )
+        columns = [Column("position", Kind.COUNT), Column("impressions", Kind.COUNT), Column("propensity")]
+        if self.trust is not None:
+            columns.append(Column("trust"))
+            rows = [(*row, trust) for row, trust in zip(rows, self.trust.tolist(), strict=True)]
+        yield Table(columns, rows)
         yield Figure(self.chart, "Propensity by position, with its 95 % interval.")
         for note in (ASSUMPTIONS[self.method], *self.notes):
             yield Note(note)
@@ -121,7 +133,12 @@ class Propensities(Result):
 
 
 def propensities(
-    log: ClickLog, method: str = "model", *, policy: Any = "shuffled", random_state: int = 0
+    log: ClickLog,
+    method: str = "model",
+    *,
+    data: Documents | None = None,
+    policy: Any = "shuffled",
+    random_state: int = 0,
 ) -> Propensities:
     """Estimate how likely users examine each position, relative to the first.
 
@@ -131,7 +148,11 @@ def propensities(
         The log.
     method
         `model`: of the position-based model, from all documents that were seen at several positions; `pivot`: from
-        those that were seen at the position and at the first one; `shuffled`: from lists in random order.
+        those that were seen at the position and at the first one; `shuffled`: from lists in random order;
+        `features`: from documents with similar features, which a single ranker shows at different positions too;
+        `trust`: the same, and how much users trust each position (affine).
+    data
+        With `features` and `trust`, the documents of the log with their features.
     policy
         With `shuffled`, the policy of the lists in random order.
     random_state
@@ -154,6 +175,8 @@ def propensities(
         raise InputError("There are no clicks at position 1, with which other positions are compared.")
     if counts.position.max() == 1:
         raise InputError("All impressions are at position 1; there is nothing to compare it with.")
+    if method in WITH_FEATURES:
+        return _of_features(method, counts, data, random_state)
     if method == "model":
         return _of_model(counts)
     by_query = _of_shuffled(counts) if method == "shuffled" else _of_pivot(counts)
@@ -166,6 +189,21 @@ def _of_policy(log: ClickLog, policy: Any) -> ClickLog:
         raise InputError(f"The log has no policy {policy!r}; name that of the lists in random order in policy.")
     assert log.policy is not None
     return log.take_lists(log.policy[log.offsets[:-1]] == ids.index(policy))
+
+
+def _of_features(method: str, counts: ClickCounts, data: Documents | None, random_state: int) -> Propensities:
+    if data is None:
+        raise InputError(f"The method {method!r} needs {parameter('data')}: documents with features.")
+    model = WITH_FEATURES[method].fit_features(counts, data, random_state=random_state)
+    if model.is_biased and not model.is_identified:
+        raise InputError(model.notes[-1])
+    position = np.flatnonzero(counts.by_position(counts.shown))
+    of_position = model.class_of(position, np.zeros_like(position))
+    values, errors = model.examination[of_position], model.errors[of_position]
+    low, high = (np.clip(values + side * NORMAL_95 * errors, 0.0, None) for side in (-1, 1))
+    trust = model.trust[of_position] if method == "trust" else None
+    shown = counts.by_position(counts.shown)[position]
+    return Propensities(method, position, values, low, high, shown, model.notes, trust)
 
 
 def _of_model(counts: ClickCounts) -> Propensities:

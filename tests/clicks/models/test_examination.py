@@ -16,33 +16,48 @@ NODES = np.array([0.05, 0.2, 0.5, 0.9])
 START = np.array([1.0, 0.5, 0.4, 0.3])
 
 
-def fitted(pairs, max_steps, n_threads=1, nodes=NODES, start=START):
+def fitted(pairs, max_steps, n_threads=1, nodes=NODES, start=START, trust=None, n_strata=1, prior_only=False):
     cells = [cell for pair in pairs for cell in pair]
     offsets = np.concatenate([[0], np.cumsum([len(pair) for pair in pairs])]).astype(np.int64)
     kinds = np.array([cell[0] for cell in cells], dtype=np.int32)
     shown, clicked = (np.array([cell[part] for cell in cells]) for part in (1, 2))
-    prior = np.full(len(nodes), 1 / len(nodes))
-    return _native.fit_examination(offsets, kinds, shown, clicked, nodes, prior, start, max_steps, 0.0, n_threads)
+    prior = np.full(n_strata * len(nodes), 1 / len(nodes))
+    strata = np.arange(len(pairs), dtype=np.int32) % n_strata
+    trust = np.zeros(len(start)) if trust is None else trust
+    estimates = nodes, prior, start, trust
+    return _native.fit_examination(
+        offsets, strata, kinds, shown, clicked, *estimates, prior_only, max_steps, 0.0, n_threads
+    )
 
 
-@given(PAIRS, st.integers(0, 4))
-def test_steps_are_those_of_the_literal_twin(pairs, max_steps):
-    mean, _, examination, prior, objectives = fitted(pairs, max_steps)
-    expected, weights = START.tolist(), [0.25] * 4
+TRUST = st.sampled_from([[0.0] * 4, [0.5, 0.3, 0.2, 0.0], [0.1, 0.0, 0.6, 0.3]])
+
+
+@given(PAIRS, st.integers(0, 4), TRUST, st.integers(1, 3), st.booleans())
+def test_steps_are_those_of_the_literal_twin(pairs, max_steps, trust, n_strata, prior_only):
+    mean, _, examination, trusted, prior, objectives = fitted(
+        pairs, max_steps, trust=np.array(trust), n_strata=n_strata, prior_only=prior_only
+    )
+    expected, weights = START.tolist(), [[0.25] * 4 for _ in range(n_strata)]
+    strata = [number % n_strata for number in range(len(pairs))]
     for step in range(len(objectives)):
-        objective, new_weights, new, means = examination_step(pairs, NODES.tolist(), weights, expected)
+        objective, new_weights, new, new_trust, means = examination_step(
+            pairs, strata, NODES.tolist(), weights, expected, trust
+        )
         assert objectives[step] == pytest.approx(objective, rel=1e-9, abs=1e-9)
         if step < len(objectives) - 1:
-            expected, weights = new, [max(weight, 1e-300) for weight in new_weights]
+            weights = [[max(weight, 1e-300) for weight in of_stratum] for of_stratum in new_weights]
+            expected, trust = (expected, trust) if prior_only else (new, new_trust)
     np.testing.assert_allclose(mean, means, rtol=1e-9)
     np.testing.assert_allclose(examination, expected, rtol=1e-9)
-    np.testing.assert_allclose(prior, weights, rtol=1e-7, atol=1e-12)
+    np.testing.assert_allclose(trusted, trust, rtol=1e-7, atol=1e-9)
+    np.testing.assert_allclose(prior.reshape(n_strata, 4), weights, rtol=1e-7, atol=1e-12)
 
 
-@given(PAIRS)
-def test_every_step_raises_the_likelihood(pairs):
-    objectives = fitted(pairs, 60)[-1]
-    assert (np.diff(objectives) >= -1e-9 * np.abs(objectives[1:])).all()
+@given(PAIRS, TRUST, st.integers(1, 3), st.booleans())
+def test_every_step_raises_the_likelihood(pairs, trust, n_strata, prior_only):
+    objectives = fitted(pairs, 60, trust=np.array(trust), n_strata=n_strata, prior_only=prior_only)[-1]
+    assert (np.diff(objectives) >= -1e-9 * np.abs(objectives[1:]) - 1e-12).all()
 
 
 def test_threads_do_not_matter():
@@ -56,25 +71,29 @@ def test_threads_do_not_matter():
 
 
 def good_arguments():
-    arrays = [np.array([0, 1]), np.zeros(1, np.int32), np.ones(1), np.ones(1), NODES, np.full(4, 0.25), START]
-    return [*arrays, 5, 0.0, 1]
+    cells = [np.array([0, 1]), np.zeros(1, np.int32), np.zeros(1, np.int32), np.ones(1), np.ones(1)]
+    return [*cells, NODES, np.full(4, 0.25), START, np.zeros(4), False, 5, 0.0, 1]
 
 
 @pytest.mark.parametrize(
     ("place", "value", "sentence"),
     [
         (0, np.array([0, 2]), "offsets must run"),
-        (1, np.array([4], np.int32), "a class is out of range"),
-        (1, np.array([-1], np.int32), "a class is out of range"),
-        (2, np.array([np.nan]), "shown must be finite"),
-        (3, np.array([2.0]), "clicked must be at least 0 and at most shown"),
-        (4, np.array([0.1, 0.2, 0.3, 1.0]), "nodes must be above 0 and below 1"),
-        (5, np.zeros(4), "prior must be above 0"),
-        (5, np.ones(3), "prior must have one number per node"),
-        (6, np.array([1.0, 2.0, 1.0, 1.0]), "examination must be above 0 and at most 1"),
-        (6, np.zeros(0), "examination must be above 0 and at most 1"),
-        (7, -1, "must not be negative"),
-        (8, -1.0, "must not be negative"),
+        (1, np.zeros(2, np.int32), "strata must have one number per pair"),
+        (1, np.ones(1, np.int32), "a stratum is out of range"),
+        (2, np.array([4], np.int32), "a class is out of range"),
+        (2, np.array([-1], np.int32), "a class is out of range"),
+        (3, np.array([np.nan]), "shown must be finite"),
+        (4, np.array([2.0]), "clicked must be at least 0 and at most shown"),
+        (5, np.array([0.1, 0.2, 0.3, 1.0]), "nodes must be above 0 and below 1"),
+        (6, np.zeros(4), "prior must be above 0"),
+        (6, np.ones(3), "prior must have one number per stratum and node"),
+        (7, np.array([1.0, 2.0, 1.0, 1.0]), "examination must be above 0 and at most 1"),
+        (7, np.zeros(0), "examination must be above 0 and at most 1"),
+        (8, np.zeros(3), "trust must have one number per class"),
+        (8, np.ones(4), "trust must be at least 0 and below 1"),
+        (10, -1, "must not be negative"),
+        (11, -1.0, "must not be negative"),
     ],
 )
 def test_the_binding_refuses(place, value, sentence):

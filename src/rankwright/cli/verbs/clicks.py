@@ -11,10 +11,20 @@ import typer
 
 import rankwright as rw
 from rankwright.base.errors import InputError
-from rankwright.cli.options.data_files import FORMATS, LETOR, ReadOptions, read_documents_with_labels
+from rankwright.cli.options.data_files import FORMATS, LETOR, ReadOptions, read_data, read_documents_with_labels
 from rankwright.cli.options.faces import Face, names
 from rankwright.cli.options.option_groups import REQUIRED, argument, option, option_group
-from rankwright.cli.options.shared_options import JSON, PLOT, check_plot, checked_output, named_files
+from rankwright.cli.options.rankers import SETTINGS, make_ranker
+from rankwright.cli.options.shared_options import (
+    JSON,
+    MODEL_TO_WRITE,
+    PLOT,
+    REPORT,
+    check_plot,
+    check_report,
+    checked_output,
+    named_files,
+)
 from rankwright.cli.options.signatures import Given, options_of
 from rankwright.cli.output.console import describe, note, show, show_json, write_text
 from rankwright.cli.verb_groups import VerbGroup
@@ -158,12 +168,17 @@ def propensities(
     how: LogOptions,
     options: Given = options_of(
         "clicks.propensities",
+        without=("data",),
         faces={
             "method": Face("NAME"),
             "policy": Face("NAME", type=str),
             "random_state": Face("N", "--seed", rare=True, more={"min": 0}),
         },
     ),
+    data: Path | None = option(
+        f"Documents with features, for the methods features and trust ({FORMATS}).", "FILE"
+    ),
+    reading: ReadOptions,
     plot: Path | None = PLOT,
     json: bool = JSON,
 ) -> None:
@@ -173,7 +188,8 @@ def propensities(
 
         rankwright clicks propensities log.csv --plot propensities.svg
     """
-    _show_result(log, rw.clicks.propensities, how, options, plot, json)
+    documents = {} if data is None else {"data": read_documents_with_labels(data, reading)}
+    _show_result(log, rw.clicks.propensities, how, options | documents, plot, json)
 
 
 def _show_result(log: Path, analyse: Any, how: LogOptions, options: Given, plot: Path | None, json: bool) -> None:
@@ -260,6 +276,47 @@ def evaluate(
     show(result, json=json)
 
 
+def train(
+    *,
+    log: Path = LOG,
+    how: LogOptions,
+    data: Path = option(f"Documents of the log with features ({FORMATS}).", "FILE", default=REQUIRED),
+    model: Path = MODEL_TO_WRITE,
+    ranker: str = option("Ranking method that learns.", "RANKER", default="lambdamart"),
+    settings: list[str] | None = SETTINGS,
+    judged: Path | None = option("Documents with human labels, which decide where there are enough.", "FILE"),
+    options: Given = options_of(
+        "clicks.learn",
+        without=("ranker", "judged"),
+        faces={
+            "models": Face("LIST", read=names, type=str),
+            "random_state": Face("N", "--seed", more={"min": 0}),
+        },
+    ),
+    reading: ReadOptions,
+    report: Path | None = REPORT,
+    json: bool = JSON,
+) -> None:
+    """Learn a ranker from clicks, corrected for position bias where the log supports that, and save it.
+
+    Example:
+
+        rankwright clicks train log.csv --data docs.txt --model model.rw
+    """
+    checked_output(model, inputs=(log, data, judged))
+    check_report(report, inputs=(log, data, judged), model=model)
+    chosen = make_ranker(ranker, settings or [], options["n_jobs"])
+    documents = read_documents_with_labels(data, reading)
+    human = None if judged is None else read_data(judged, reading, [documents])
+    learned = rw.clicks.learn(how.read(log), documents, chosen, judged=human, **options)
+    rw.save(learned.ranker, model)
+    note(f"wrote {model}")
+    if report is not None:
+        learned.write_page(report)
+        note(f"wrote {report}")
+    show(learned, json=json)
+
+
 TASKS = {
     "simulate": simulate,
     "check": check,
@@ -267,6 +324,7 @@ TASKS = {
     "propensities": propensities,
     "judge": judge,
     "evaluate": evaluate,
+    "train": train,
 }
 
 
@@ -275,7 +333,7 @@ class Tasks(VerbGroup):
 
     panels: ClassVar[Mapping[str, Sequence[str]]] = {
         "Logs": ("simulate", "check"),
-        "Models": ("models", "propensities", "judge"),
+        "Models": ("models", "propensities", "judge", "train"),
         "Verdicts": ("evaluate",),
     }
 
@@ -289,7 +347,7 @@ clicks = typer.Typer(cls=Tasks, add_completion=False, subcommand_metavar="TASK .
 
 @clicks.callback()
 def _options() -> None:
-    """Work with logs of clicks: simulate and check them, fit click models, judge documents.
+    """Work with logs of clicks: simulate and check them, fit click models, learn rankers.
 
     Example:
 

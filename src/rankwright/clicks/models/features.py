@@ -2,25 +2,26 @@
 
 With a single ranker no document is seen at two positions, and clicks on it tell the product of examination and
 attraction only. Features tell more: documents that look alike should attract alike wherever they are shown. Trees
-predict attraction from features, for queries that they were not trained on; documents with similar predictions form
-a stratum, and share a distribution of attraction in EM. The two alternate. Strata rather than the predictions
+predict attraction from features, for queries that they were not trained on; documents with similar predictions
+form a stratum, and share a distribution of attraction in EM. The two alternate. Strata rather than the predictions
 themselves: how reliable the trees are need not be known, since each stratum's distribution is estimated.
 
-Positions are told from relevance only where documents of one stratum are seen at different positions. Whether that is
-enough is measured: with half the position bias, the clicks must be far less likely.
+Positions are told from relevance only where documents of one stratum are seen at different positions. Whether that
+is enough is measured: with half the position bias, the clicks must be far less likely, and features must not
+determine the position.
 """
 
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
 from rankwright.base.errors import InputError
 from rankwright.base.resources import resolve_threads
-from rankwright.base.wording import counted
+from rankwright.base.wording import counted, rounded_percent
 from rankwright.clicks.models.click_model import BetaPrior, PairEstimates
 from rankwright.clicks.models.examination import (
     Cells,
@@ -52,6 +53,7 @@ GROUPS = 10  # of queries that are left out in turn, for standard errors
 DISTANCES = np.array([1, 2, 3, 5, 9, 17, 33])  # to the last click above: the first of each class
 WIDER = 1.25  # each class of positions reaches so much further than the one before
 ENOUGH = 10.0  # log-likelihood that must be lost with another bias; documents of a query are not independent
+MOST_DETERMINED = 0.9  # if features say where a document is shown, they cannot tell position from relevance
 LEAST_WEIGHT = 0.02
 
 
@@ -61,22 +63,30 @@ class FeatureModel(ExaminationModel):
 
     Parameters
     ----------
+    predicted
+        The attraction of each pair if the prior knows its features: the mean of the distributions of its stratum
+        and of all pairs. The prior of `attraction` is that of all pairs, so that it says what users did alone.
     trust
         By class, the probability of a click on an examined document that does not attract.
     half_bias, no_bias
         How much log-likelihood is lost with half the position bias (on a logarithmic scale), and without any.
+    determined
+        How much of the variance of positions features explain, of queries that trees were not trained on; 0 if
+        most documents were seen at several positions.
     """
 
     is_affine: ClassVar[bool] = False  # whether examined documents are clicked by trust
     by_last: ClassVar[bool] = False  # whether examination depends on the last click
+    predicted: PairEstimates
     trust: Doubles
     half_bias: float
     no_bias: float
+    determined: float
 
     @property
     def is_identified(self) -> bool:
         """Whether features tell examination from attraction: half the bias would be far less likely."""
-        return self.half_bias >= ENOUGH
+        return self.half_bias >= ENOUGH and self.determined <= MOST_DETERMINED
 
     @property
     def is_biased(self) -> bool:
@@ -111,15 +121,22 @@ class FeatureModel(ExaminationModel):
             strata = em.strata(state, data, random_state + turn)
             state = em.fit(strata, state.examination, state.trust)
         state = em.fit(strata, state.examination, state.trust)
-        lost = em.lost(strata, state, 0.5), em.lost(strata, state, 0.0)
+        lost = em.lost(strata, state, 0.5), em.lost(strata, state, 0.0), em.determined(counts, data, random_state)
         pair_queries = counts.query[counts.pair_offsets[:-1]]
         errors = em.jackknife(pair_queries, strata, state) if with_errors else np.full_like(state.trust, np.nan)
-        mean, deviation = em.posterior(strata, state)
-        prior = BetaPrior.on_grid(NODES, state.prior[strata].mean(axis=0))
-        attraction = PairEstimates.of(counts, mean, deviation, prior)
+        overall = state.prior[strata].mean(axis=0)
+        beta = BetaPrior.on_grid(NODES, overall)
+        attraction, predicted = (
+            PairEstimates.of(counts, *em.posterior(of_pair, prior, state), beta)
+            for of_pair, prior in ((np.zeros_like(strata), overall[None]), (strata, (state.prior + overall) / 2))
+        )
         notes = (*counts.notes, *_remarks(cls.name, *lost, int((rows < 0).sum()), len(rows)))
-        numbers = state.examination, errors, state.objectives, state.trust, *lost
+        numbers = state.examination, errors, state.objectives, predicted, state.trust, *lost
         return cls(counts.n_lists, notes, attraction, classes.position, classes.last, *numbers)
+
+    def by_features(self) -> Self:
+        """Return the model with the attraction that clicks and features say together."""
+        return replace(self, attraction=self.predicted)
 
     @classmethod
     def classes(cls, position: NDArray[Any], last: NDArray[Any]) -> Classes:
@@ -143,7 +160,7 @@ class PositionFeatures(FeatureModel, PositionBasedModel):
 
 
 class TrustFeatures(PositionFeatures):
-    """Users may also click because the position is high: an affine function of attraction (Vardasbi et al. 2020)."""
+    """Users may also click because the position is high: affine in attraction (Vardasbi et al. 2020)."""
 
     name: ClassVar[str] = "trust model with features"
     is_affine: ClassVar[bool] = True
@@ -162,7 +179,9 @@ def rows_of_pairs(counts: ClickCounts, data: Documents) -> Integers:
     queries = {str(name): number for number, name in enumerate(data.groups.ids.tolist())}
     row_of = {
         pair: row
-        for row, pair in enumerate(zip(data.groups.query_of_row.tolist(), data.document_names.tolist(), strict=True))
+        for row, pair in enumerate(
+            zip(data.groups.query_of_row.tolist(), data.document_names.tolist(), strict=True)
+        )
     }
     query = [queries.get(str(name), -1) for name in counts.query_ids[counts.query[first]].tolist()]
     document = [str(name) for name in counts.document_ids[counts.document[first]].tolist()]
@@ -223,7 +242,7 @@ class _FeatureEM:
         return _State(examined, trusted, by_stratum, mean, deviation, objectives)
 
     def strata(self, state: _State, data: Documents, seed: int) -> Integers:
-        """Return the stratum of each pair by the attraction that features predict; unknown documents have their own."""
+        """Return the stratum of each pair, by predicted attraction; unknown documents have their own."""
         known = np.flatnonzero(self.rows >= 0)
         overall = state.prior.mean(axis=0)
         variance = overall @ NODES**2 - (overall @ NODES) ** 2
@@ -237,11 +256,25 @@ class _FeatureEM:
         return strata
 
     def lost(self, strata: Integers, state: _State, power: float) -> float:
-        """Return how much log-likelihood is lost with examination to this power, whatever the distributions are."""
-        examination = np.maximum(state.examination**power, 1e-9)
+        """Return how much log-likelihood is lost with examination to this power, for the best distributions."""
+        examination = np.maximum(state.examination, 0.01) ** power  # a power of 0 would be 0
         other = self.fit(strata, examination, state.trust, prior_only=True)
         same = self.fit(strata, state.examination, state.trust, prior_only=True)
         return float(same.objectives[-1] - other.objectives[-1])
+
+    def determined(self, counts: ClickCounts, data: Documents, seed: int) -> float:
+        """Return how much of the variance of logarithms of positions features explain."""
+        known = np.flatnonzero(self.rows >= 0)
+        shown = counts.by_pair(counts.shown)
+        mean, square = (
+            counts.by_pair(counts.shown * np.log(counts.position) ** power) / shown for power in (1, 2)
+        )
+        if np.mean(square - mean**2 > 1e-9) > 0.5:
+            return 0.0
+        positions = mean[known]
+        judged = data.take(self.rows[known]).with_labels(positions)
+        residual = positions - predictions(judged, np.ones(len(known)), seed, self.n_threads)
+        return float(1.0 - residual.var() / max(float(positions.var()), 1e-12))
 
     def jackknife(self, query: NDArray[Any], strata: Integers, state: _State) -> Doubles:
         """Return standard errors of examination: queries are left out in groups."""
@@ -253,11 +286,11 @@ class _FeatureEM:
         spread = np.array(estimates) - np.mean(estimates, axis=0)
         return np.asarray(np.sqrt((GROUPS - 1) / GROUPS * (spread**2).sum(axis=0)))
 
-    def posterior(self, strata: Integers, state: _State) -> tuple[Doubles, Doubles]:
-        """Return mean and deviation of the attraction of each pair, with smoothed priors."""
+    def posterior(self, strata: Integers, prior: Doubles, state: _State) -> tuple[Doubles, Doubles]:
+        """Return mean and deviation of the attraction of each pair, with smoothed priors of strata."""
         cells = self.cells._replace(strata=strata.astype(np.int32))
-        prior = np.concatenate([smoothed(weights) for weights in state.prior])
-        return cells.fit(NODES, prior, state.examination, state.trust, 0, 0.0, self.n_threads)[:2]
+        smooth = np.concatenate([smoothed(weights) for weights in prior])
+        return cells.fit(NODES, smooth, state.examination, state.trust, 0, 0.0, self.n_threads)[:2]
 
 
 def predictions(data: RankingData, weights: Doubles, seed: int, n_threads: int) -> Doubles:
@@ -286,11 +319,16 @@ def _ranges(position: NDArray[Any], last: NDArray[Any], by_last: bool) -> tuple[
     return begins, np.where(last == 0, 0, distance)
 
 
-def _remarks(name: str, half: float, none: float, n_unknown: int, n_pairs: int) -> Iterator[str]:
-    if half < ENOUGH and none >= ENOUGH / 2:
-        yield (
-            f"Features do not tell position from relevance here: the {name} fits as well with half the position "
-            "bias. Logs of two rankers, or a few lists in random order, would tell."
-        )
+def _remarks(
+    name: str, half: float, none: float, determined: float, n_unknown: int, n_pairs: int
+) -> Iterator[str]:
     if n_unknown:
         yield f"{counted(n_unknown, 'pair')} of query and document of {n_pairs:,} are unknown, without features."
+    if none >= ENOUGH and (half < ENOUGH or determined > MOST_DETERMINED):
+        why = f"the {name} fits as well with half the position bias"
+        if determined > MOST_DETERMINED:
+            why = f"they explain {rounded_percent(determined)} of the variance of positions"
+        yield (
+            f"Features do not tell position from relevance here: {why}. Logs of two rankers, or a few lists in "
+            "random order, would tell."
+        )

@@ -109,6 +109,7 @@ class PredictedClicks:
 
 
 def click_logarithms(chances: Doubles, log: ClickLog) -> Doubles:
+    """Return the logarithm of the probability of what happened at each impression, clicked or not."""
     bounded = np.clip(chances, CERTAIN, 1.0 - CERTAIN)
     return np.log(np.where(log.clicked > 0, bounded, 1.0 - bounded))
 
