@@ -9,12 +9,12 @@ namespace rankwright {
 namespace {
 
 constexpr std::size_t pairs_per_run = 1024;
-constexpr double lowest = 1e-9;      // examination at 0 could never change again
+constexpr double lowest = 1e-9;  // examination at 0 could never change again
 constexpr double highest = 1.0 - 1e-9;
 constexpr double negligible = 30.0;  // a node whose log-likelihood is so far below the best has no weight
 
-// For each class and node: the logarithm of the probability of a click on an examined document, the probability that
-// only trust made such a click, the logarithm of the probability that an impression has no click, and the
+// For each class and node: the logarithm of the probability of a click on an examined document, the probability
+// that only trust made such a click, the logarithm of the probability that an impression has no click, and the
 // probability that one without a click was examined nevertheless. All row by row.
 struct NodeTables {
     std::vector<double> log_clicked, trusted, log_unclicked, examined, log_prior;
@@ -33,8 +33,8 @@ struct NodeTables {
     }
 };
 
-// What one run of pairs adds: to the objective, to the weight of each node by stratum, and by class to the expected
-// examinations without a click and the expected clicks by trust.
+// What one run of pairs adds: to the objective, to the weight of each node by stratum, and by class to the
+// expected examinations without a click and the expected clicks by trust.
 struct RunSums {
     double objective;
     std::vector<double> weights, examined, trusted;
@@ -168,9 +168,9 @@ void maximise(const std::vector<RunSums>& runs, const Totals& totals, const Exam
 
 }  // namespace
 
-std::vector<double> fit_examination(const ClickCells& cells, const ExaminationEstimates& estimates, bool prior_only,
-                                    int max_steps, double tolerance, int n_threads, std::span<double> mean,
-                                    std::span<double> deviation) {
+std::vector<double> fit_examination(const ClickCells& cells, const ExaminationEstimates& estimates,
+                                    bool prior_only, int max_steps, double tolerance, int n_threads,
+                                    std::span<double> mean, std::span<double> deviation) {
     std::vector<RunSums> runs((mean.size() + pairs_per_run - 1) / pairs_per_run);
     const Totals totals(cells, estimates);
     std::vector<double> objectives;

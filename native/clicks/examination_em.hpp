@@ -1,5 +1,5 @@
-// EM for click models in which a document is clicked if it is examined and attracts, both independently; or if it is
-// examined and trusted, although it does not attract (trust bias).
+// EM for click models in which a document is clicked if it is examined and attracts, both independently; or if it
+// is examined and trusted, although it does not attract (trust bias).
 #pragma once
 #include <cstdint>
 #include <span>
@@ -37,8 +37,8 @@ struct ExaminationEstimates {
 // max_steps, or when a step raises the objective by at most tolerance. Writes each pair's
 // posterior mean and standard deviation of attraction; returns the objective before every step and after the last.
 // Pairs are divided into fixed runs whose sums are added in order, so that n_threads does not matter.
-std::vector<double> fit_examination(const ClickCells& cells, const ExaminationEstimates& estimates, bool prior_only,
-                                    int max_steps, double tolerance, int n_threads, std::span<double> mean,
-                                    std::span<double> deviation);
+std::vector<double> fit_examination(const ClickCells& cells, const ExaminationEstimates& estimates,
+                                    bool prior_only, int max_steps, double tolerance, int n_threads,
+                                    std::span<double> mean, std::span<double> deviation);
 
 }  // namespace rankwright

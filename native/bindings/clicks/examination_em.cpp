@@ -49,8 +49,8 @@ std::tuple<Numbers, Numbers, Numbers, Numbers, Numbers, Numbers> fitted(
     require(prior.size() % nodes.size() == 0, "prior must have one number per stratum and node");
     require(trust.size() == examination.size(), "trust must have one number per class");
     for (double value : view(trust)) require(0.0 <= value && value < 1.0, "trust must be at least 0 and below 1");
-    const ClickCells cells = checked_cells(offsets, strata, classes, shown, clicked, prior.size() / nodes.size(),
-                                           examination.size());
+    const ClickCells cells =
+        checked_cells(offsets, strata, classes, shown, clicked, prior.size() / nodes.size(), examination.size());
     require(max_steps >= 0 && tolerance >= 0.0, "max_steps and tolerance must not be negative");
     Output<double> weights = copied(prior), examined = copied(examination), trusted = copied(trust);
     Output<double> mean(offsets.size() - 1), deviation(offsets.size() - 1);
@@ -69,8 +69,7 @@ std::tuple<Numbers, Numbers, Numbers, Numbers, Numbers, Numbers> fitted(
 void bind_examination_em(nb::module_& m) {
     m.def("fit_examination", &fitted, nb::arg("offsets"), nb::arg("strata"), nb::arg("classes"), nb::arg("shown"),
           nb::arg("clicked"), nb::arg("nodes"), nb::arg("prior"), nb::arg("examination"), nb::arg("trust"),
-          nb::arg("prior_only"),           nb::arg("max_steps"), nb::arg("tolerance"),
-          nb::arg("n_threads"));
+          nb::arg("prior_only"), nb::arg("max_steps"), nb::arg("tolerance"), nb::arg("n_threads"));
 }
 
 }  // namespace rankwright::bindings
