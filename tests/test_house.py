@@ -65,6 +65,7 @@ def test_property_tests_follow_the_profile():
 
 SUBJECTS = {  # of tests that are about several modules
     "tests/training/learners/test_category_order.py",
+    "tests/training/learners/test_leaf_sums.py",
     "tests/auto/test_cached_fits.py",
     "tests/auto/test_entries.py",
     "tests/auto/test_options.py",

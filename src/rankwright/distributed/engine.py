@@ -59,7 +59,7 @@ class Call:
     future: Future[Any]
 
 
-class Done(NamedTuple):
+class CallAnswer(NamedTuple):
     """A call and its answer."""
 
     call: Call
@@ -116,7 +116,7 @@ class Engine(ABC):
     def close(self) -> None:
         """End all actors, and what the engine itself started."""
 
-    def wait(self, calls: Iterable[Call], timeout: float | None = None) -> tuple[list[Done], list[Lost]]:
+    def wait(self, calls: Iterable[Call], timeout: float | None = None) -> tuple[list[CallAnswer], list[Lost]]:
         """Wait for all calls; raise what a method raised.
 
         Returns
@@ -137,7 +137,7 @@ class Engine(ABC):
                 losses.append(Lost(call, f"it did not answer within {seconds:g} s"))
                 continue
             try:
-                answers.append(Done(call, call.future.result()))
+                answers.append(CallAnswer(call, call.future.result()))
             except LostError as error:
                 losses.append(Lost(call, str(error)))
         return answers, losses
