@@ -564,7 +564,7 @@ def squared_error_rule(targets: NDArray[np.float64], row_weights: NDArray[np.flo
 # Feature, code, value, gain, step, documents above, documents without a value, agreement, log-loss, misordered.
 PairRound: TypeAlias = tuple[int, int, float, float, float, int, int, float, float, float]
 
-class LabelPairs:
+class WeightedPairs:
     def __init__(
         self,
         offsets: NDArray[np.int64],
@@ -576,7 +576,7 @@ class LabelPairs:
 
 def boost_pair_stumps(
     codes: SortedCodes,
-    pairs: LabelPairs,
+    pairs: WeightedPairs,
     scores: NDArray[np.float64],
     n_rounds: int,
     squared: bool,
@@ -589,7 +589,7 @@ def boost_pair_stumps(
 ) -> tuple[list[PairRound], float, NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], int]: ...
 def boost_pair_votes(
     binned: BinnedMatrix,
-    pairs: LabelPairs,
+    pairs: WeightedPairs,
     scores: NDArray[np.float64],
     n_rounds: int,
     both_directions: bool,

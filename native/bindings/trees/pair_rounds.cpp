@@ -101,7 +101,7 @@ nb::tuple boosted_votes(const BinnedMatrix& binned, const BoundPairs& pairs, Arr
 }  // namespace
 
 void bind_pair_rounds(nb::module_& m) {
-    nb::class_<BoundPairs>(m, "LabelPairs")
+    nb::class_<BoundPairs>(m, "WeightedPairs")
         .def(nb::init<const Array<std::int64_t>&, const Array<std::int64_t>&, const Array<std::uint8_t>&,
                       const Matrix<double>&, const Array<double>&>(),
              nb::arg("offsets"), nb::arg("rows"), nb::arg("labels"), nb::arg("strengths"), nb::arg("shares"));

@@ -152,10 +152,10 @@ class FactoredPairs(LabelPairs):
         self._sorted: tuple[BinnedFeatures, _native.SortedCodes] | None = None
 
     @cached_property
-    def in_core(self) -> _native.LabelPairs:
+    def in_core(self) -> _native.WeightedPairs:
         """The pairs for rounds in native code."""
         groups = self.groups
-        return _native.LabelPairs(groups.offsets, groups.rows, self._codes, self._strengths, self.shares)
+        return _native.WeightedPairs(groups.offsets, groups.rows, self._codes, self._strengths, self.shares)
 
     def sorted_codes(self, binned: BinnedFeatures) -> _native.SortedCodes:
         """Return the rows of every query, sorted for each feature."""
