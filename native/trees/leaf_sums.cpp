@@ -13,6 +13,8 @@ namespace {
 constexpr int kHalfBits = 46;  // of the upper and of the lower half of a number
 // Halves of so many rows fit 64 bits, which are faster to add than 128.
 constexpr std::size_t kRowsPerRun = 1 << 15;
+// Neighbouring rows often have the same leaf, and an addition waits for the one before it: they take turns.
+constexpr std::size_t kTurns = 4;
 constexpr int kLeastExponent = -970;  // 2^(46 - e) must be finite
 
 struct Halves {
@@ -27,12 +29,13 @@ int exponent_of(std::span<const double> values) {
     return std::max(kLeastExponent, (largest >> 20) - 1022);
 }
 
+// `sums` has kTurns of them per leaf.
 void add_run(std::span<const double> values, const std::uint32_t* leaf_of_row, double scale, Halves* sums) {
     constexpr double kUnits = std::int64_t{1} << kHalfBits;
     for (std::size_t i = 0; i < values.size(); ++i) {
         const double scaled = values[i] * scale;
         const auto upper = static_cast<std::int64_t>(scaled);
-        Halves& sum = sums[leaf_of_row[i]];
+        Halves& sum = sums[leaf_of_row[i] * kTurns + i % kTurns];
         sum.upper += upper;
         sum.lower += static_cast<std::int64_t>((scaled - static_cast<double>(upper)) * kUnits);
     }
@@ -51,13 +54,14 @@ int common_exponent(std::span<const double> values, int n_threads) {
 void add_leaf_sums(std::span<const double> values, std::span<const std::uint32_t> leaf_of_row, int exponent,
                    int n_threads, std::span<FixedSum> sums) {
     const double scale = std::ldexp(1.0, kHalfBits - exponent);
-    std::vector<Halves> runs((values.size() + kRowsPerRun - 1) / kRowsPerRun * sums.size());
+    const std::size_t per_run = sums.size() * kTurns;
+    std::vector<Halves> runs((values.size() + kRowsPerRun - 1) / kRowsPerRun * per_run);
     parallel_ranges(values.size(), kRowsPerRun, n_threads, [&](std::size_t first, std::size_t last) {
         add_run(values.subspan(first, last - first), leaf_of_row.data() + first, scale,
-                runs.data() + first / kRowsPerRun * sums.size());
+                runs.data() + first / kRowsPerRun * per_run);
     });
     for (std::size_t i = 0; i < runs.size(); ++i)
-        sums[i % sums.size()] +=
+        sums[i % per_run / kTurns] +=
             FixedSum{runs[i].upper} * (std::int64_t{1} << kHalfBits) + FixedSum{runs[i].lower};
 }
 
