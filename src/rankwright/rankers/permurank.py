@@ -48,7 +48,7 @@ class WorkingSets:
 
     def __init__(self, permutations: Permutations, X: Doubles) -> None:
         self._permutations, self._X = permutations, X
-        self._seen: set[tuple[int, bytes]] = set()
+        self._seen: list[Ranks] = []
         n_features = X.shape[1]
         # One row per permutation, as in the arrays below.
         self._features = np.zeros((0, n_features))
@@ -62,10 +62,7 @@ class WorkingSets:
         return len(self._query) > size
 
     def _add(self, ranks: Ranks, *, perfect: bool) -> None:
-        new = np.array(
-            [query for query, rows in enumerate(self._permutations.groups) if self._is_new(query, ranks[rows])],
-            dtype=np.int64,
-        )
+        new = np.flatnonzero(self._are_new(ranks))
         if not len(new):
             return
         lost = self._permutations.best - self._permutations.values(ranks)
@@ -74,10 +71,13 @@ class WorkingSets:
         self._perfect = np.append(self._perfect, np.full(len(new), perfect))
         self._lost = np.append(self._lost, lost[new])
 
-    def _is_new(self, query: int, ranks: Ranks) -> bool:
-        size = len(self._seen)
-        self._seen.add((query, ranks.tobytes()))
-        return len(self._seen) > size
+    def _are_new(self, ranks: Ranks) -> NDArray[np.bool_]:
+        """Return for every query whether no permutation seen before is the same."""
+        new = np.ones(len(self._permutations.groups), dtype=bool)
+        for seen in self._seen:
+            new &= np.logical_or.reduceat(seen != ranks, self._permutations.groups.offsets[:-1])
+        self._seen.append(ranks)
+        return new
 
     @property
     def sizes(self) -> dict[str, float]:

@@ -8,8 +8,8 @@ from __future__ import annotations
 from bisect import bisect_left
 from dataclasses import dataclass
 from functools import lru_cache
-from heapq import merge
-from itertools import chain, pairwise
+from heapq import heapify, heappop, heapreplace
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,7 +17,7 @@ import numpy as np
 from rankwright.data.groups import Ranking
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterator
 
     from numpy.typing import NDArray
 
@@ -160,7 +160,7 @@ def _moves(labels: Doubles, scores: Doubles) -> Iterator[tuple[int, int]]:
     """Yield every move of one document to another rank that changes the labels, the least fall of F first.
 
     Scores descend with the rank, so F falls more the further a document moves: its moves up and its moves down are
-    two sorted series, and merging the series of all documents takes no more memory than the documents.
+    two sorted series. A heap of the next move of each series takes no more memory than the documents.
     """
     n = len(labels)
     score: list[float] = scores.tolist()
@@ -173,24 +173,41 @@ def _moves(labels: Doubles, scores: Doubles) -> Iterator[tuple[int, int]]:
             return (end - start) * score[start] - (above[end + 1] - above[start + 1])
         return (above[start] - above[end]) - (start - end) * score[start]
 
-    def series(start: int, ends: Iterable[int]) -> Iterator[tuple[float, int, int]]:
-        for end in ends:
-            yield fall(start, end), start, end
+    borders = [0, *(np.flatnonzero(np.diff(labels)) + 1).tolist(), n]
+    runs = [(first, after) for first, after in pairwise(borders) for _ in range(first, after)]  # of equal labels
 
-    borders = np.flatnonzero(np.diff(labels)) + 1
-    moves = []
-    for first, after in pairwise([0, *borders.tolist(), n]):  # equal labels, which a move must leave
-        for start in range(first, after):
-            free = min(first_equal[start], first)  # moves up to here or below cost nothing
-            moves.append(series(start, chain(range(free, first), range(free - 1, -1, -1))))
-            moves.append(series(start, range(after, n)))
-    for _, start, end in merge(*moves):
+    def next_up(start: int, last: int | None) -> int:
+        """Return the rank after the last one; those from `free` on cost nothing, and -1 is none."""
+        first = runs[start][0]
+        free = min(first_equal[start], first)
+        if last is None:
+            return free if free < first else free - 1
+        if last < free:
+            return last - 1
+        return last + 1 if last + 1 < first else free - 1
+
+    heads = [(start, end) for start in range(n) for end in (next_up(start, None), runs[start][1]) if 0 <= end < n]
+    moves = [(fall(start, end), start, end) for start, end in heads]
+    heapify(moves)
+    while moves:
+        _, start, end = moves[0]
         yield start, end
+        after = end + 1 if start < end else next_up(start, end)
+        if 0 <= after < n:
+            heapreplace(moves, (fall(start, after), start, after))
+        else:
+            heappop(moves)
 
 
 def moved(items: NDArray[Any], start: int, end: int) -> NDArray[Any]:
     """Return the items with the one at `start` moved to `end`."""
-    return np.insert(np.delete(items, start), end, items[start])
+    result = items.copy()
+    if start < end:
+        result[start:end] = items[start + 1 : end + 1]
+    else:
+        result[end + 1 : start + 1] = items[end:start]
+    result[end] = items[start]
+    return result
 
 
 def _led_by(label: float, labels: Doubles) -> Doubles:
