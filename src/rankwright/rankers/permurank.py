@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import islice
+from itertools import islice, pairwise
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -48,7 +48,7 @@ class WorkingSets:
 
     def __init__(self, permutations: Permutations, X: Doubles) -> None:
         self._permutations, self._X = permutations, X
-        self._seen: list[Ranks] = []
+        self._seen: set[tuple[int, bytes]] = set()
         n_features = X.shape[1]
         # One row per permutation, as in the arrays below.
         self._features = np.zeros((0, n_features))
@@ -62,7 +62,7 @@ class WorkingSets:
         return len(self._query) > size
 
     def _add(self, ranks: Ranks, *, perfect: bool) -> None:
-        new = np.flatnonzero(self._are_new(ranks))
+        new = np.array([query for query, own in enumerate(self._own(ranks)) if self._is_new(query, own)], np.int64)
         if not len(new):
             return
         lost = self._permutations.best - self._permutations.values(ranks)
@@ -71,13 +71,15 @@ class WorkingSets:
         self._perfect = np.append(self._perfect, np.full(len(new), perfect))
         self._lost = np.append(self._lost, lost[new])
 
-    def _are_new(self, ranks: Ranks) -> NDArray[np.bool_]:
-        """Return for every query whether no permutation seen before is the same."""
-        new = np.ones(len(self._permutations.groups), dtype=bool)
-        for seen in self._seen:
-            new &= np.logical_or.reduceat(seen != ranks, self._permutations.groups.offsets[:-1])
-        self._seen.append(ranks)
-        return new
+    def _own(self, ranks: Ranks) -> Iterator[bytes]:
+        """Yield the ranks of every query's documents, which are adjacent."""
+        ranks_of_all, ends = ranks.tobytes(), self._permutations.groups.offsets * ranks.itemsize
+        return (ranks_of_all[begin:end] for begin, end in pairwise(ends.tolist()))
+
+    def _is_new(self, query: int, ranks: bytes) -> bool:
+        size = len(self._seen)
+        self._seen.add((query, ranks))
+        return len(self._seen) > size
 
     @property
     def sizes(self) -> dict[str, float]:
