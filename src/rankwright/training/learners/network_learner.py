@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from rankwright.data.groups import QueryGroups
     from rankwright.metrics.protocols import Pull
 
-PARTS = 64  # a round is divided into so many native calls; Ctrl-C ends a fit between two of them
+CALL_DOCUMENTS = 10_000  # a native call learns from about so many; Ctrl-C ends a fit between two calls
 
 
 class Network:
@@ -73,7 +73,8 @@ class Network:
             Factors of the pull, one per document.
         """
         drawn = self._random.permutation(queries)
-        for part in np.array_split(drawn, min(len(drawn), PARTS)):
+        n_calls = min(len(drawn), 1 + len(self._X) // CALL_DOCUMENTS)
+        for part in np.array_split(drawn, n_calls):
             self._step(part, pull, weights)
         if not np.isfinite(self.parameters).all():
             raise _diverged()

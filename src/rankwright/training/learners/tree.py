@@ -233,8 +233,9 @@ class TreeLearner:
         if self.sampling.features >= 1.0:
             return self._every_feature
         n_drawn = max(1, round(self.sampling.features * self._n_sources))
-        drawn = self.random.choice(self._n_sources, n_drawn, replace=False)
-        return np.flatnonzero(np.isin(self._source, drawn)).astype(np.uint32)
+        drawn = np.zeros(self._n_sources, dtype=bool)
+        drawn[self.random.choice(self._n_sources, n_drawn, replace=False)] = True
+        return np.flatnonzero(drawn[self._source]).astype(np.uint32)
 
 
 @dataclass(frozen=True, eq=False)
