@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from types import TracebackType
 
+    from numpy.typing import NDArray
+
     from rankwright import _native
     from rankwright.base.arrays import Doubles, Floats
     from rankwright.data.dataset import Documents, RankingData
@@ -106,7 +108,8 @@ def middle_round(means: Sequence[float], values: Sequence[Doubles], to_beat: flo
     if means[best] <= to_beat:
         return RoundChoice(0, "no round is better on validation than the start")
     rivals = [index for index, mean in enumerate(means) if mean > to_beat]
-    good = [index for index in rivals if is_as_good_as(values[best], values[index])]
+    are_good = is_as_good_as(values[best], np.stack([values[index] for index in rivals]))
+    good = [index for index, is_good in zip(rivals, are_good, strict=True) if is_good]
     lower, upper = good[(len(good) - 1) // 2], good[len(good) // 2]
     kept = lower if means[lower] >= means[upper] else upper
     if len(good) == 1:
@@ -121,17 +124,22 @@ def middle_round(means: Sequence[float], values: Sequence[Doubles], to_beat: flo
     return RoundChoice(kept + 1, reason)
 
 
-def is_as_good_as(best: Doubles, other: Doubles) -> bool:
-    """Return whether a round is worse than the best by at most one standard error of that difference.
+def is_as_good_as(best: Doubles, others: Doubles) -> NDArray[np.bool_]:
+    """Return whether a round, or each row of several, is worse than the best by at most one standard error.
 
     The error is that of the differences query by query, which is much smaller than that of either mean. A single
     query has no standard error; then only an equal value is as good.
     """
     # Sorted, so that the order of the queries changes no bit.
-    differences = np.sort((best - other)[~np.isnan(best)])
-    if len(differences) == 1:
-        return bool(differences[0] <= 0.0)
-    return bool(differences.mean() <= differences.std(ddof=1) / np.sqrt(len(differences)))
+    differences = np.sort(np.compress(~np.isnan(best), best - others, axis=-1))
+    n = differences.shape[-1]
+    if n == 1:
+        return np.asarray(differences[..., 0] <= 0.0)
+    # As numpy's mean and standard deviation, which take several times as long for so few numbers.
+    mean = np.add.reduce(differences, axis=-1, keepdims=True) / n
+    squares = np.square(differences - mean)
+    error = np.sqrt(np.add.reduce(squares, axis=-1) / (n - 1)) / np.sqrt(n)
+    return np.asarray(mean[..., 0] <= error)
 
 
 def _unchanged(scores: Doubles, _total: float) -> Doubles:
@@ -305,7 +313,7 @@ class Monitor:
         if not _value(measured) <= highest:
             self._best = measured.number - 1
             return True
-        return self._best is not None and is_as_good_as(self._values[self._best], values)
+        return self._best is not None and bool(is_as_good_as(self._values[self._best], values))
 
     def _validated(self) -> Doubles | None:
         """Return the value of every validation query."""
