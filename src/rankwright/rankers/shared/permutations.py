@@ -165,7 +165,7 @@ def _moves(labels: Doubles, scores: Doubles) -> Iterator[tuple[int, int]]:
     n = len(labels)
     score: list[float] = scores.tolist()
     above: list[float] = [0.0, *np.cumsum(scores).tolist()]
-    first_equal = np.searchsorted(-scores, -scores).tolist()  # of the same score
+    first_equal: list[int] = np.searchsorted(-scores, -scores).tolist()  # of the same score
 
     def fall(start: int, end: int) -> float:
         """Return the sum of the differences in score to the documents that are passed."""
@@ -173,7 +173,7 @@ def _moves(labels: Doubles, scores: Doubles) -> Iterator[tuple[int, int]]:
             return (end - start) * score[start] - (above[end + 1] - above[start + 1])
         return (above[start] - above[end]) - (start - end) * score[start]
 
-    borders = [0, *(np.flatnonzero(np.diff(labels)) + 1).tolist(), n]
+    borders: list[int] = [0, *(np.flatnonzero(np.diff(labels)) + 1).tolist(), n]
     runs = [(first, after) for first, after in pairwise(borders) for _ in range(first, after)]  # of equal labels
 
     def next_up(start: int, last: int | None) -> int:
