@@ -17,6 +17,7 @@ void bind_network(nanobind::module_& m);
 void bind_network_training(nanobind::module_& m);
 void bind_pair_rounds(nanobind::module_& m);
 void bind_pairs(nanobind::module_& m);
+void bind_partitions(nanobind::module_& m);
 void bind_postings(nanobind::module_& m);
 void bind_postings_merge(nanobind::module_& m);
 void bind_query_features(nanobind::module_& m);
@@ -45,6 +46,7 @@ NB_MODULE(_native, m) {
     rankwright::bindings::bind_csv(m);
     rankwright::bindings::bind_examination_em(m);
     rankwright::bindings::bind_growth(m);
+    rankwright::bindings::bind_partitions(m);
     rankwright::bindings::bind_hashing(m);
     rankwright::bindings::bind_json_matrix(m);
     rankwright::bindings::bind_lambdas(m);

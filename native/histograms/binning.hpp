@@ -71,6 +71,7 @@ struct BinnedMatrix : Binning {
     std::size_t n_rows = 0, n_features = 0;
     std::size_t column_stride = 0;  // from one column to the next, at least n_rows
     std::uint64_t id = 0;           // different for every matrix
+    std::size_t block_rows = 0;     // of a mapped file that is read in blocks: rows per block; 0: it is not
     std::shared_ptr<const std::uint8_t[]> by_row, by_column;
 
     const std::uint8_t* row(std::size_t row) const { return by_row.get() + row * n_bytes; }

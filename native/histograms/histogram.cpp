@@ -149,15 +149,23 @@ void HistogramLayout::clear(std::size_t first, std::size_t last, std::int64_t* h
     }
 }
 
-void HistogramLayout::subtract(const std::int64_t* child, std::int64_t* parent) const {
-    for (std::size_t slot = 0; slot < n_used.size(); ++slot) {
-        const std::int64_t* from = child + slot * slot_size();
-        std::int64_t* to = parent + slot * slot_size();
+// Calls combine(from, to) for the sums of all codes in use.
+template <class Combine>
+void HistogramLayout::for_each(const std::int64_t* from, std::int64_t* to, const Combine& combine) const {
+    for (std::size_t slot = 0; slot < n_used.size(); ++slot, from += slot_size(), to += slot_size()) {
         const std::size_t size = static_cast<std::size_t>(n_used[slot]) * width;
-        for (std::size_t i = 0; i < size; ++i) to[i] -= from[i];
+        for (std::size_t i = 0; i < size; ++i) combine(from[i], to[i]);
         if (n_used[slot] == kCodes) continue;
-        for (std::size_t i = kMissing * width; i < kCodes * width; ++i) to[i] -= from[i];
+        for (std::size_t i = kMissing * width; i < kCodes * width; ++i) combine(from[i], to[i]);
     }
+}
+
+void HistogramLayout::add(const std::int64_t* part, std::int64_t* histogram) const {
+    for_each(part, histogram, [](std::int64_t from, std::int64_t& to) { to += from; });
+}
+
+void HistogramLayout::subtract(const std::int64_t* child, std::int64_t* parent) const {
+    for_each(child, parent, [](std::int64_t from, std::int64_t& to) { to -= from; });
 }
 
 std::vector<std::int64_t> HistogramLayout::slot_total(std::size_t slot, const std::int64_t* histogram) const {

@@ -39,10 +39,15 @@ struct HistogramLayout {
 
     // Sets the slots [first, last) to zero. Sums of codes that are not in use are never written or read.
     void clear(std::size_t first, std::size_t last, std::int64_t* histogram) const;
+    void add(const std::int64_t* part, std::int64_t* histogram) const;
     // Turns the sums of a parent into those of one child by subtracting the other's.
     void subtract(const std::int64_t* child, std::int64_t* parent) const;
     // The sums over all codes of one slot, `width` of them.
     std::vector<std::int64_t> slot_total(std::size_t slot, const std::int64_t* histogram) const;
+
+  private:
+    template <class Combine>
+    void for_each(const std::int64_t* from, std::int64_t* to, const Combine& combine) const;
 };
 
 // Histograms that no leaf holds, kept for the next leaf or tree. Several threads may use it at once.
@@ -66,6 +71,9 @@ void fill_histogram(const BinnedMatrix& binned, std::span<const std::uint32_t> r
 // Adds the sums over `rows` to sums[i * 256 + code] for feature i of those listed.
 void add_codes(const BinnedMatrix& binned, std::span<const std::uint32_t> rows, const Quantised& numbers,
                std::span<const std::uint32_t> features, int n_threads, std::span<Packed> sums);
+
+// The number of integers that n are padded to.
+std::size_t wide_width(std::size_t n);
 
 // Several integers per row, side by side and padded with zeros to `width`, a multiple of kWideLanes.
 struct WideRows {

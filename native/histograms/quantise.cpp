@@ -21,34 +21,8 @@ std::int32_t rounded(double value) {
     return static_cast<std::int32_t>(std::bit_cast<std::uint64_t>(value + 6755399441055744.0));
 }
 
-// The numbers to be rounded, of the rows listed or of all.
-struct Source {
-    std::span<const double> gradient, hessian;
-    std::span<const std::uint32_t> rows;
-    std::span<const double> factors;
-
-    std::size_t size() const { return rows.empty() ? gradient.size() : rows.size(); }
-    std::size_t row(std::size_t i) const { return rows.empty() ? i : rows[i]; }
-    double factor(std::size_t i) const { return factors.empty() ? 1.0 : factors[i]; }
-    double gradient_at(std::size_t i) const { return gradient[row(i)] * factor(i); }
-    double hessian_at(std::size_t i) const { return hessian[row(i)] * factor(i); }
-};
-
-struct Sizes {
-    double gradient = 0.0, hessian = 0.0;
-};
-
-Sizes largest(const Source& source) {
-    Sizes most;
-    for (std::size_t i = 0; i < source.size(); ++i) {
-        most.gradient = std::max(most.gradient, std::abs(source.gradient_at(i)));
-        most.hessian = std::max(most.hessian, source.hessian_at(i));
-    }
-    return most;
-}
-
-Sizes total(const Source& source) {
-    Sizes sum;
+NumberSizes total(const RoundedRows& source) {
+    NumberSizes sum;
     for (std::size_t i = 0; i < source.size(); ++i) {
         sum.gradient += std::abs(source.gradient_at(i));
         sum.hessian += source.hessian_at(i);
@@ -56,10 +30,10 @@ Sizes total(const Source& source) {
     return sum;
 }
 
-double step_of(double size, double n_steps) { return size > kSmallest ? size / n_steps : 1.0; }
+double step(double size, double n_steps) { return size > kSmallest ? size / n_steps : 1.0; }
 
 template <class Store>
-void round_all(const Source& source, const Quantised& units, int n_threads, const Store& store) {
+void round_all(const RoundedRows& source, const Quantised& units, int n_threads, const Store& store) {
     const double per_gradient = 1.0 / units.gradient_step, per_hessian = 1.0 / units.hessian_step;
     parallel_ranges(source.size(), kRowsPerChunk, n_threads, [&](std::size_t first, std::size_t last) {
         for (std::size_t i = first; i < last; ++i)
@@ -68,18 +42,11 @@ void round_all(const Source& source, const Quantised& units, int n_threads, cons
     });
 }
 
-void round_to_bytes(const Source& source, int n_threads, Quantised& quantised) {
-    quantised.steps.resize(source.gradient.size());
-    round_all(source, quantised, n_threads, [&](std::size_t row, std::int32_t gradient, std::int32_t hessian) {
-        quantised.steps[row] = {static_cast<std::int8_t>(gradient), static_cast<std::int8_t>(hessian)};
-    });
-}
-
 // Rounding adds at most half a step per row, for which the sums leave room.
-void round_finely(const Source& source, const Sizes& sum, int n_threads, Quantised& quantised) {
+void round_finely(const RoundedRows& source, const NumberSizes& sum, int n_threads, Quantised& quantised) {
     const double n_steps = kMostSum - 1.0 - std::ceil(static_cast<double>(source.size()) / 2.0);
-    quantised.gradient_step = step_of(sum.gradient, n_steps);
-    quantised.hessian_step = step_of(sum.hessian, n_steps);
+    quantised.gradient_step = step(sum.gradient, n_steps);
+    quantised.hessian_step = step(sum.hessian, n_steps);
     quantised.wide_steps.resize(source.gradient.size());
     round_all(source, quantised, n_threads, [&](std::size_t row, std::int32_t gradient, std::int32_t hessian) {
         quantised.wide_steps[row] = pack(gradient, hessian);
@@ -88,23 +55,42 @@ void round_finely(const Source& source, const Sizes& sum, int n_threads, Quantis
 
 }  // namespace
 
+NumberSizes largest(const RoundedRows& rows) {
+    NumberSizes most;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        most.gradient = std::max(most.gradient, std::abs(rows.gradient_at(i)));
+        most.hessian = std::max(most.hessian, rows.hessian_at(i));
+    }
+    return most;
+}
+
+double step_of(double largest, std::size_t n_rows, int levels) {
+    const double most_steps = std::floor(kMostSum / static_cast<double>(std::max<std::size_t>(1, n_rows)));
+    return step(largest, std::max(1.0, std::min(static_cast<double>(levels), most_steps)));
+}
+
+void round_to_steps(const RoundedRows& rows, int n_threads, Quantised& quantised) {
+    quantised.is_wide = false;
+    quantised.steps.resize(rows.gradient.size());
+    round_all(rows, quantised, n_threads, [&](std::size_t row, std::int32_t gradient, std::int32_t hessian) {
+        quantised.steps[row] = {static_cast<std::int8_t>(gradient), static_cast<std::int8_t>(hessian)};
+    });
+}
+
 void quantise(std::span<const double> gradient, std::span<const double> hessian,
               std::span<const std::uint32_t> rows, std::span<const double> factors, int levels, int n_threads,
               Quantised& quantised) {
-    const Source source{gradient, hessian, rows, factors};
-    quantised.is_wide = false;
+    const RoundedRows source{gradient, hessian, rows, factors};
     if (levels == kFineLevels) {
-        const Sizes sum = total(source);
+        const NumberSizes sum = total(source);
         quantised.is_wide = std::isfinite(sum.gradient) && std::isfinite(sum.hessian);
         if (quantised.is_wide) return round_finely(source, sum, n_threads, quantised);
         levels = kMostLevels;
     }
-    const double most_steps = std::floor(kMostSum / static_cast<double>(std::max<std::size_t>(1, source.size())));
-    const double n_steps = std::max(1.0, std::min(static_cast<double>(levels), most_steps));
-    const Sizes most = largest(source);
-    quantised.gradient_step = step_of(most.gradient, n_steps);
-    quantised.hessian_step = step_of(most.hessian, n_steps);
-    round_to_bytes(source, n_threads, quantised);
+    const NumberSizes most = largest(source);
+    quantised.gradient_step = step_of(most.gradient, source.size(), levels);
+    quantised.hessian_step = step_of(most.hessian, source.size(), levels);
+    round_to_steps(source, n_threads, quantised);
 }
 
 }  // namespace rankwright

@@ -40,6 +40,33 @@ struct Quantised {
     }
 };
 
+// Gradients and hessians to be rounded, of the rows listed, or of all if none is listed; times each row's factor,
+// if there are factors.
+struct RoundedRows {
+    std::span<const double> gradient, hessian;
+    std::span<const std::uint32_t> rows;
+    std::span<const double> factors;
+
+    std::size_t size() const { return rows.empty() ? gradient.size() : rows.size(); }
+    std::size_t row(std::size_t i) const { return rows.empty() ? i : rows[i]; }
+    double factor(std::size_t i) const { return factors.empty() ? 1.0 : factors[i]; }
+    double gradient_at(std::size_t i) const { return gradient[row(i)] * factor(i); }
+    double hessian_at(std::size_t i) const { return hessian[row(i)] * factor(i); }
+};
+
+// The largest gradient in size, and the largest hessian.
+struct NumberSizes {
+    double gradient = 0.0, hessian = 0.0;
+};
+
+NumberSizes largest(const RoundedRows& rows);
+
+// The step of numbers up to this size: 1 / levels of it, or more where n_rows such sums would not fit 32 bits.
+double step_of(double largest, std::size_t n_rows, int levels);
+
+// Overwrites the bytes of the rows by the steps that are set.
+void round_to_steps(const RoundedRows& rows, int n_threads, Quantised& quantised);
+
 // Rounds gradients and hessians, times each row's factor if there are factors, to integer multiples of a step.
 // Overwrites those of the rows listed; none listed: of all rows.
 //

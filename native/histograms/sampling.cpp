@@ -24,14 +24,14 @@ double uniform(std::uint64_t seed, std::uint64_t i) {
 
 // Samples the rows [begin, begin + count) to the front of `draw`; returns how many.
 std::size_t draw_run(Values values, std::size_t begin, std::size_t count, double mu, std::uint64_t seed,
-                     Draw draw) {
+                     std::uint64_t first, Draw draw) {
     std::array<double, kRun> squares;
     std::fill_n(squares.begin(), count, 0.0);
     for (const std::span<const double> column : values)
         for (std::size_t i = 0; i < count; ++i) squares[i] += column[begin + i] * column[begin + i];
     std::size_t n_drawn = 0;
     for (std::size_t i = 0; i < count; ++i) {  // all are written, few stay: no branch to predict
-        const double least = uniform(seed, begin + i) * mu;
+        const double least = uniform(seed, first + begin + i) * mu;
         draw.rows[n_drawn] = static_cast<std::uint32_t>(begin + i);
         draw.weights[n_drawn] = squares[i];
         n_drawn += least * least < squares[i];
@@ -42,11 +42,12 @@ std::size_t draw_run(Values values, std::size_t begin, std::size_t count, double
 
 }  // namespace
 
-std::size_t draw_by_size(Values values, double mu, std::uint64_t seed, int n_threads, Draw draw) {
+std::size_t draw_by_size(Values values, double mu, std::uint64_t seed, std::uint64_t first, int n_threads,
+                         Draw draw) {
     const std::size_t n_rows = draw.rows.size();
     std::vector<std::size_t> n_drawn((n_rows + kRun - 1) / kRun);
     parallel_ranges(n_rows, kRun, n_threads, [&](std::size_t begin, std::size_t end) {
-        n_drawn[begin / kRun] = draw_run(values, begin, end - begin, mu, seed,
+        n_drawn[begin / kRun] = draw_run(values, begin, end - begin, mu, seed, first,
                                          {draw.rows.subspan(begin), draw.weights.subspan(begin)});
     });
     std::size_t all = 0;
@@ -87,13 +88,13 @@ void SampleGuard::check(const SampleGains& tree) {
     constexpr int kTrees = 5;
     constexpr double kLeast = 0.95, kGrowth = 1.5, kMost = 0.5;
     if (!(tree.of_all > 0.0)) return;
-    sums_.of_first += tree.of_first;
-    sums_.of_all += tree.of_all;
-    if (++n_trees_ < kTrees) return;
-    if (sums_.of_first < kLeast * sums_.of_all) fraction_ *= kGrowth;
-    if (fraction_ > kMost) fraction_ = 1.0;
-    n_trees_ = 0;
-    sums_ = {};
+    state_.sums.of_first += tree.of_first;
+    state_.sums.of_all += tree.of_all;
+    if (++state_.n_trees < kTrees) return;
+    if (state_.sums.of_first < kLeast * state_.sums.of_all) state_.fraction *= kGrowth;
+    if (state_.fraction > kMost) state_.fraction = 1.0;
+    state_.n_trees = 0;
+    state_.sums = {};
 }
 
 void leave_out(std::span<const std::uint32_t> sample, std::size_t n_rows, std::vector<std::uint32_t>& rest) {

@@ -19,8 +19,10 @@ struct Draw {
 };
 
 // Samples each row with probability min(1, size / mu), where a row's size is the Euclidean norm of its numbers in
-// `values`; a row of size 0 is never sampled. Returns the number of rows sampled.
-std::size_t draw_by_size(Values values, double mu, std::uint64_t seed, int n_threads, Draw draw);
+// `values`; a row of size 0 is never sampled. Returns the number of rows sampled. `first` is the number of the first
+// row among all rows, where these are a part of them.
+std::size_t draw_by_size(Values values, double mu, std::uint64_t seed, std::uint64_t first, int n_threads,
+                         Draw draw);
 
 // The gains, on all rows, of a tree's splits: those of the two features that the sample ranks first in each leaf,
 // and those of all four that it selects. Both are 0 for a tree whose splits the sample chooses alone.
@@ -34,14 +36,19 @@ struct SampleGains {
 // of five trees, the fraction grows by half; above a half, all rows are used. It never falls.
 class SampleGuard {
   public:
-    explicit SampleGuard(double fraction) : fraction_(fraction) {}
-    double fraction() const { return fraction_; }
+    struct State {
+        double fraction;
+        int n_trees = 0;  // since the fraction was last judged
+        SampleGains sums{};
+    };
+
+    explicit SampleGuard(const State& state) : state_(state) {}
+    double fraction() const { return state_.fraction; }
+    const State& state() const { return state_; }
     void check(const SampleGains& tree);
 
   private:
-    double fraction_;
-    int n_trees_ = 0;  // since the fraction was last judged
-    SampleGains sums_;
+    State state_;
 };
 
 // The mu with which draw_by_size samples about this fraction of the rows, estimated from 20,000 of them, evenly

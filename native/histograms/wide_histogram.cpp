@@ -12,8 +12,10 @@ constexpr std::size_t kAdditionsPerThread = 200'000;
 
 }  // namespace
 
+std::size_t wide_width(std::size_t n) { return (n + kWideLanes - 1) / kWideLanes * kWideLanes; }
+
 void WideRows::resize(std::size_t rows, std::size_t n_values) {
-    const std::size_t wanted = (n_values + kWideLanes - 1) / kWideLanes * kWideLanes;
+    const std::size_t wanted = wide_width(n_values);
     if (rows == n_rows && wanted == width) return;
     values = new_histogram(rows * wanted);
     std::fill_n(values.get(), rows * wanted, 0);

@@ -19,10 +19,6 @@ struct ClassSplit {
     bool missing_left = false;
 };
 
-struct ClassSteps {
-    double gradient, hessian;  // the size of one unit of a sum
-};
-
 // Every code of the histogram has one packed sum per class, then the number of documents, then padding.
 class ClassSearch {
   public:

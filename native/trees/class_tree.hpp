@@ -2,9 +2,12 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
+#include <vector>
 
 #include "histograms/binning.hpp"
+#include "trees/gradient_tree.hpp"
 #include "trees/grower.hpp"
 #include "trees/growth_limits.hpp"
 
@@ -22,6 +25,16 @@ struct ClassGrowthTask {
     std::span<const std::uint32_t> features;  // ascending: those that may be split on
 };
 
+struct ClassSteps {
+    double gradient, hessian;  // the size of one unit of a sum
+};
+
+// Writes the integers of every row of the sample, and 1 for the count of documents, to the workspace's wide rows,
+// and returns the classes' units; quantise_class(rows, k) rounds class k to the workspace's quantised numbers.
+std::vector<ClassSteps> quantise_classes(const ClassGrowthTask& task, std::size_t n_rows,
+                                         const std::function<void(const RoundedRows&, std::size_t)>& quantise_class,
+                                         GrowthWorkspace& space);
+
 // Grows one tree and overwrites outputs[k * n_rows + row] with the value of each row's leaf for class k. The
 // tree's leaf values are ordered by leaf, n_classes each.
 //
@@ -33,5 +46,10 @@ struct ClassGrowthTask {
 // any other.
 GrownTree grow_class_tree(const BinnedMatrix& binned, const ClassGrowthTask& task, const GrowthLimits& limits,
                           int n_threads, GrowthWorkspace& workspace, std::span<double> outputs);
+
+// The same tree, where others hold the rows and their gradients, with these units per class.
+GrownTree grow_remote_class_tree(const BinnedMatrix& binned, std::span<const std::uint32_t> features,
+                                 const GrowthLimits& limits, std::vector<ClassSteps> units, RemoteRows& rows,
+                                 int n_threads, GrowthWorkspace& workspace);
 
 }  // namespace rankwright

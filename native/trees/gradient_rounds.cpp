@@ -24,7 +24,7 @@ void draw_rows(const SampleGuard& guard, std::uint64_t seed, int n_threads, std:
     const std::array<Doubles, 2> values{task.gradient, task.hessian};
     const double mu = size_threshold(values, guard.fraction());
     const std::size_t n_drawn =
-        draw_by_size(values, mu, seed, n_threads, {workspace.drawn, workspace.drawn_weights});
+        draw_by_size(values, mu, seed, 0, n_threads, {workspace.drawn, workspace.drawn_weights});
     if (n_drawn == 0) return;
     task.sample = std::span(workspace.drawn).first(n_drawn);
     task.sample_weights = std::span(workspace.drawn_weights).first(n_drawn);

@@ -8,6 +8,7 @@
 #include "histograms/quantise.hpp"
 #include "simd/kernels.hpp"
 #include "trees/growth_limits.hpp"
+#include "trees/row_store.hpp"
 
 namespace rankwright {
 
@@ -52,8 +53,6 @@ struct JudgedRows {
     std::int64_t n_documents;
     GradientSums sums() const;
 };
-
-using CodeCounts = std::vector<std::int64_t>;  // number of documents by code; empty: not counted
 
 // Scans the splits of one leaf, feature by feature.
 class GradientScan {

@@ -1,7 +1,7 @@
 #include "trees/gradient_search.hpp"
 
 #include <algorithm>
-#include <cstring>
+#include <array>
 #include <iterator>
 #include <numeric>
 
@@ -13,23 +13,9 @@ namespace {
 // Number of features that the first stage of the search (coarse levels) passes to the second (full resolution).
 constexpr std::ptrdiff_t kFullResolutionFeatures = 4;
 constexpr std::size_t kFirstFeatures = kFullResolutionFeatures / 2;  // see SampleGains
-constexpr std::size_t kCountedRows = 64;
-constexpr std::size_t kFasterByColumn = 16;  // so many codes of a column are searched while one row is followed
 
 int threads_for(const GradientLeaf& leaf, const Worker& worker) {
-    return leaf.sample.size() + leaf.rest.size() >= kRowsPerThread ? worker.n_threads : 1;
-}
-
-// Alternates between two arrays: neighbouring rows often have the same code, and an increment of a counter waits
-// for the one before it.
-void count(const std::uint8_t* codes, RowList rows, CodeCounts& counts) {
-    CodeCounts others(kCodes);
-    for (std::size_t i = 0; i + 1 < rows.size(); i += 2) {
-        ++counts[codes[rows[i]]];
-        ++others[codes[rows[i + 1]]];
-    }
-    if (rows.size() % 2) ++counts[codes[rows.back()]];
-    for (std::size_t code = 0; code < kCodes; ++code) counts[code] += others[code];
+    return leaf.rows.size() >= kRowsPerThread ? worker.n_threads : 1;
 }
 
 }  // namespace
@@ -56,32 +42,52 @@ void GradientSearch::list_bytes() {
     for (const std::uint32_t feature : features_) starts_.push_back(starts[binned_.levels[feature].byte]);
 }
 
-// The first stage only selects promising features, for which a sample is enough; all rows then choose the split.
-bool GradientSearch::all_rows_decide() const { return binned_.coarse && task_.sample.size() < binned_.n_rows; }
-
+// With a coarse sample, the first stage only selects promising features; all rows then choose the split.
 std::int64_t GradientSearch::n_judged(const GradientLeaf& leaf) const {
-    return static_cast<std::int64_t>(leaf.sample.size() + (all_rows_decide() ? leaf.rest.size() : 0));
+    return static_cast<std::int64_t>(task_.all_rows_judge ? leaf.rows.size() : leaf.rows.n_sample);
 }
 
-GradientSplit GradientSearch::best_split(const GradientLeaf& leaf, const Worker& worker) const {
-    if (n_judged(leaf) / 2 < limits_.min_documents) return {};
-    const JudgedRows screened{leaf.sum, &quantised_, static_cast<std::int64_t>(leaf.sample.size())};
-    std::vector<Candidate> candidates = screen(leaf, screened, worker);
-    const JudgedRows judged = search_at_full_resolution(leaf, screened, candidates, worker);
-    return best_with_enough_documents(leaf, judged, candidates);
+std::vector<GradientSplit> GradientSearch::best_splits(std::span<const GradientLeaf> leaves, RowStore& store,
+                                                       Worker& worker) const {
+    std::vector<LeafScratch>& scratch = worker.scratch.leaves;
+    scratch.resize(std::max(scratch.size(), leaves.size()));
+    std::vector<Search> searches;
+    std::vector<CodeRequest> requests;
+    for (std::size_t i = 0; i < leaves.size(); ++i) {
+        searches.push_back(screened(leaves[i], scratch[i], worker));
+        const CodeRequest& request = searches.back().request;
+        if (!request.features.empty() || !request.counted.empty()) requests.push_back(request);
+    }
+    if (!requests.empty()) store.sum_codes(requests, worker);
+    std::vector<GradientSplit> splits;
+    for (std::size_t i = 0; i < leaves.size(); ++i) {
+        search_at_full_resolution(leaves[i], searches[i]);
+        splits.push_back(best_with_enough_documents(leaves[i], searches[i], store));
+    }
+    return splits;
+}
+
+// The first stage, on the sums of the sample.
+GradientSearch::Search GradientSearch::screened(const GradientLeaf& leaf, LeafScratch& scratch,
+                                                const Worker& worker) const {
+    Search search{{leaf.sum, &quantised_, static_cast<std::int64_t>(leaf.rows.n_sample)}, {}, 0, {&leaf.rows, {}, {}}};
+    if (n_judged(leaf) / 2 < limits_.min_documents) return search;
+    search.candidates = screen(leaf, search.judged, scratch, worker);
+    select(search, scratch);
+    return search;
 }
 
 // The best split of every feature by its sums alone, or a bound of its gain, where that is all that is needed.
 std::vector<GradientSearch::Candidate> GradientSearch::screen(const GradientLeaf& leaf, const JudgedRows& judged,
-                                                              const Worker& worker) const {
+                                                              LeafScratch& scratch, const Worker& worker) const {
     const GradientScan scan(limits_, judged, leaf.bounds);
-    worker.scratch.levels.resize(features_.size() * kCoarseLevels);
+    scratch.levels.resize(features_.size() * kCoarseLevels);
     std::vector<Candidate> candidates(features_.size());
     parallel_ranges(
         candidates.size(), std::max<std::size_t>(1, candidates.size() / 4), threads_for(leaf, worker),
         [&](std::size_t first, std::size_t last) {
             for (std::size_t slot = first; slot < last; ++slot) {
-                const FeatureSums sums = level_sums(leaf, slot, worker.scratch);
+                const FeatureSums sums = level_sums(leaf.histogram, slot, scratch.levels.data() + slot * kCoarseLevels);
                 const bool bounds = !binned_.coarse && scan.can_bound(direction(slot));
                 candidates[slot] = {
                     sums,
@@ -106,11 +112,10 @@ GradientSplit GradientSearch::best_of(const GradientScan& scan, const JudgedRows
 }
 
 // A feature's sums by level, summed over the levels of the other features in its byte.
-FeatureSums GradientSearch::level_sums(const GradientLeaf& leaf, std::size_t slot, GrowthScratch& scratch) const {
+FeatureSums GradientSearch::level_sums(const Packed* histogram, std::size_t slot, Packed* sums) const {
     const FeatureLevels& levels = binned_.levels[features_[slot]];
-    const Packed* byte = leaf.histogram + starts_[slot];
+    const Packed* byte = histogram + starts_[slot];
     if (levels.n_levels == kCodes) return {byte, binned_.n_bins(features_[slot]), byte[kMissing]};
-    Packed* sums = scratch.levels.data() + slot * kCoarseLevels;
     std::fill_n(sums, kCoarseLevels, Packed{0});
     const std::size_t stride = levels.stride, run = stride * levels.n_levels;
     for (std::size_t first = 0; first + run <= kCodes; first += run)
@@ -120,50 +125,62 @@ FeatureSums GradientSearch::level_sums(const GradientLeaf& leaf, std::size_t slo
     return {sums, n_known, levels.any_missing ? sums[n_known] : 0};
 }
 
-// Keeps the most promising features, searched again at full resolution, and those whose levels are their codes.
-JudgedRows GradientSearch::search_at_full_resolution(const GradientLeaf& leaf, const JudgedRows& screened,
-                                                     std::vector<Candidate>& candidates,
-                                                     const Worker& worker) const {
+bool GradientSearch::left_is_lighter(const Packed* histogram, Packed sum, const GradientSplit& split) const {
+    std::array<Packed, kCoarseLevels> buffer;
+    const FeatureSums sums = level_sums(histogram, split.slot, buffer.data());
+    const FeatureLevels& levels = binned_.levels[features_[split.slot]];
+    const auto code = static_cast<std::size_t>(split.code);
+    const std::size_t last = levels.n_levels == kCodes ? code : levels.level[code];
+    Packed left = split.missing_left ? sums.missing : 0;
+    for (std::size_t level = 0; level <= last; ++level) left += sums.sums[level];
+    return 2 * hessian_of(left) < hessian_of(sum);
+}
+
+// Keeps the most promising features, to be searched again at full resolution, and those whose levels are their
+// codes.
+void GradientSearch::select(Search& search, LeafScratch& scratch) const {
+    std::vector<Candidate>& candidates = search.candidates;
+    if (candidates.empty()) return;
+    if (limits_.min_documents > 1)
+        search.request.counted.push_back(
+            features_[std::max_element(candidates.begin(), candidates.end())->best.slot]);
     const auto first = std::partition(candidates.begin(), candidates.end(), [&](const Candidate& candidate) {
-        return !all_rows_decide() && binned_.levels[features_[candidate.best.slot]].exact;
+        return !task_.all_rows_judge && binned_.levels[features_[candidate.best.slot]].exact;
     });
-    if (first == candidates.end()) return screened;
     const auto last = first + std::min(kFullResolutionFeatures, candidates.end() - first);
     std::partial_sort(first, last, candidates.end(), [](const Candidate& a, const Candidate& b) { return b < a; });
     candidates.erase(last, candidates.end());
-    std::vector<std::uint32_t> features;
-    for (auto chosen = first; chosen != last; ++chosen) features.push_back(features_[chosen->best.slot]);
-    const JudgedRows judged = sum_codes(leaf, screened, features, worker);
-    const GradientScan scan(limits_, judged, leaf.bounds);
-    double of_first = 0.0;
-    for (std::size_t i = 0; i < features.size(); ++i) {
-        Candidate& chosen = first[static_cast<std::ptrdiff_t>(i)];
-        const Packed* sums = worker.scratch.codes.data() + i * kCodes;
-        const std::size_t slot = chosen.best.slot;
-        chosen.feature = {sums, binned_.n_bins(features[i]), sums[kMissing]};
-        chosen.best = best_of(scan, judged, slot, chosen.feature, {});
-        if (i < kFirstFeatures) of_first = std::max(of_first, chosen.best.gain);
-    }
-    for (auto chosen = first; chosen != last; ++chosen) chosen->best.of_first = of_first;
-    return judged;
+    search.first = static_cast<std::size_t>(first - candidates.begin());
+    for (auto chosen = first; chosen != last; ++chosen)
+        search.request.features.push_back(features_[chosen->best.slot]);
+    scratch.codes.resize(search.request.features.size() * kCodes);
+    search.request.sums = scratch.codes.data();
 }
 
-// The sums of these features' codes, over all documents of the leaf if all rows choose the split.
-JudgedRows GradientSearch::sum_codes(const GradientLeaf& leaf, const JudgedRows& screened,
-                                     std::span<const std::uint32_t> features, const Worker& worker) const {
-    std::vector<Packed>& codes = worker.scratch.codes;
-    codes.assign(features.size() * kCodes, 0);
-    const Quantised& numbers = all_rows_decide() ? all_quantised_ : quantised_;
-    add_codes(binned_, leaf.sample, numbers, features, threads_for(leaf, worker), codes);
-    if (!all_rows_decide()) return screened;
-    add_codes(binned_, leaf.rest, numbers, features, threads_for(leaf, worker), codes);
-    return {std::accumulate(codes.begin(), codes.begin() + kCodes, Packed{0}), &numbers, n_judged(leaf)};
+void GradientSearch::search_at_full_resolution(const GradientLeaf& leaf, Search& search) const {
+    const std::vector<std::uint32_t>& features = search.request.features;
+    if (features.empty()) return;
+    const Packed* sums = search.request.sums;
+    if (task_.all_rows_judge)
+        search.judged = {std::accumulate(sums, sums + kCodes, Packed{0}), &all_quantised_, n_judged(leaf)};
+    const GradientScan scan(limits_, search.judged, leaf.bounds);
+    double of_first = 0.0;
+    for (std::size_t i = 0; i < features.size(); ++i, sums += kCodes) {
+        Candidate& chosen = search.candidates[search.first + i];
+        chosen.feature = {sums, binned_.n_bins(features[i]), sums[kMissing]};
+        chosen.best = best_of(scan, search.judged, chosen.best.slot, chosen.feature, {});
+        if (i < kFirstFeatures) of_first = std::max(of_first, chosen.best.gain);
+    }
+    for (std::size_t i = search.first; i < search.candidates.size(); ++i)
+        search.candidates[i].best.of_first = of_first;
 }
 
 // The split with the highest gain that leaves enough documents on both sides. Features are searched, and their
 // documents counted, only as long as they may have a higher gain.
-GradientSplit GradientSearch::best_with_enough_documents(const GradientLeaf& leaf, const JudgedRows& judged,
-                                                         std::vector<Candidate>& candidates) const {
+GradientSplit GradientSearch::best_with_enough_documents(const GradientLeaf& leaf, Search& search,
+                                                         RowStore& store) const {
+    std::vector<Candidate>& candidates = search.candidates;
+    const JudgedRows& judged = search.judged;
     const GradientScan scan(limits_, judged, leaf.bounds);
     GradientSplit best;
     std::make_heap(candidates.begin(), candidates.end());
@@ -174,8 +191,11 @@ GradientSplit GradientSearch::best_with_enough_documents(const GradientLeaf& lea
         const std::size_t slot = promised.slot;
         GradientSplit split = is_bound ? best_of(scan, judged, slot, feature, {}) : promised;
         if (!(best < split)) continue;
-        if (!leaves_enough(leaf, feature, split))
-            split = best_of(scan, judged, slot, feature, count_documents(leaf, slot));
+        if (!leaves_enough(leaf, feature, split, store)) {
+            const bool counts = limits_.min_documents > 1;
+            split = best_of(scan, judged, slot, feature,
+                            counts ? store.count(leaf.rows, features_[slot]) : CodeCounts());
+        }
         if (!(best < split)) continue;
         best = split;
         best.of_first = promised.of_first;
@@ -184,45 +204,14 @@ GradientSplit GradientSearch::best_with_enough_documents(const GradientLeaf& lea
 }
 
 // Whether a split that was found without counting is the best with enough documents on both sides too.
-bool GradientSearch::leaves_enough(const GradientLeaf& leaf, const FeatureSums& feature,
-                                   const GradientSplit& split) const {
+bool GradientSearch::leaves_enough(const GradientLeaf& leaf, const FeatureSums& feature, const GradientSplit& split,
+                                   RowStore& store) const {
     if (limits_.min_documents <= 1) return true;
     if (direction(split.slot) != 0 || !leaf.bounds.are_open()) return false;
-    const std::uint8_t* codes = binned_.column(features_[split.slot]);
+    const std::size_t number = features_[split.slot];
     // Missing values without hessian have been left out of the search, but count as documents.
-    if (feature.missing == 0 && any_missing(leaf, codes)) return false;
-    const CodeSplit sides{features_[split.slot], split.code, split.missing_left};
-    std::int64_t n_left = 0, n_counted = 0;
-    // Counts until both sides have enough, which in most leaves is soon.
-    const auto suffices = [&](RowList rows) {
-        for (std::size_t first = 0; first < rows.size(); first += kCountedRows) {
-            const RowList counted = rows.subspan(first, std::min(kCountedRows, rows.size() - first));
-            for (const std::uint32_t row : counted) n_left += sides.sends_left(codes[row]);
-            n_counted += static_cast<std::int64_t>(counted.size());
-            if (std::min(n_left, n_counted - n_left) >= limits_.min_documents) return true;
-        }
-        return false;
-    };
-    return suffices(leaf.sample) || (all_rows_decide() && suffices(leaf.rest));
-}
-
-// Whether a document of those that choose the split has a missing value. Searching the whole column is faster than
-// following the rows of a leaf, and most columns have none.
-bool GradientSearch::any_missing(const GradientLeaf& leaf, const std::uint8_t* codes) const {
-    const bool is_large = static_cast<std::size_t>(n_judged(leaf)) >= binned_.n_rows / kFasterByColumn;
-    if (is_large && std::memchr(codes, kMissing, binned_.n_rows) == nullptr) return false;
-    const auto is_missing = [&](std::uint32_t row) { return codes[row] == kMissing; };
-    return std::ranges::any_of(leaf.sample, is_missing) ||
-           (all_rows_decide() && std::ranges::any_of(leaf.rest, is_missing));
-}
-
-CodeCounts GradientSearch::count_documents(const GradientLeaf& leaf, std::size_t slot) const {
-    if (limits_.min_documents <= 1) return {};
-    const std::uint8_t* codes = binned_.column(features_[slot]);
-    CodeCounts counts(kCodes);
-    count(codes, leaf.sample, counts);
-    if (all_rows_decide()) count(codes, leaf.rest, counts);
-    return counts;
+    if (feature.missing == 0 && store.any_missing(leaf.rows, number)) return false;
+    return store.leaves_enough(leaf.rows, {number, split.code, split.missing_left}, limits_.min_documents);
 }
 
 }  // namespace rankwright

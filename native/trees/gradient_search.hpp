@@ -11,7 +11,7 @@
 namespace rankwright {
 
 struct GradientLeaf {
-    RowList sample, rest;
+    const LeafRows& rows;
     const Packed* histogram;
     Packed sum;
     ValueBounds bounds;
@@ -27,7 +27,12 @@ class GradientSearch {
     std::size_t feature(std::size_t slot) const { return features_[slot]; }
     int direction(std::size_t slot) const { return task_.monotone.empty() ? 0 : task_.monotone[features_[slot]]; }
 
-    GradientSplit best_split(const GradientLeaf& leaf, const Worker& worker) const;
+    // Whether the left side of a leaf's split has less hessian, as far as levels tell: a guess at the smaller one.
+    bool left_is_lighter(const Packed* histogram, Packed sum, const GradientSplit& split) const;
+
+    // The best split of each leaf.
+    std::vector<GradientSplit> best_splits(std::span<const GradientLeaf> leaves, RowStore& store,
+                                           Worker& worker) const;
 
   private:
     struct Candidate {
@@ -37,23 +42,28 @@ class GradientSearch {
         bool operator<(const Candidate& other) const { return best < other.best; }
     };
 
+    // The search of one leaf: its candidates, of which those from `first` on are searched at full resolution.
+    struct Search {
+        JudgedRows judged;
+        std::vector<Candidate> candidates;
+        std::size_t first = 0;
+        CodeRequest request;
+    };
+
     void list_bytes();
-    bool all_rows_decide() const;
     std::int64_t n_judged(const GradientLeaf& leaf) const;
-    std::vector<Candidate> screen(const GradientLeaf& leaf, const JudgedRows& judged, const Worker& worker) const;
+    Search screened(const GradientLeaf& leaf, LeafScratch& scratch, const Worker& worker) const;
+    std::vector<Candidate> screen(const GradientLeaf& leaf, const JudgedRows& judged, LeafScratch& scratch,
+                                  const Worker& worker) const;
     double optimism(const JudgedRows& judged, std::size_t slot) const;
     GradientSplit best_of(const GradientScan& scan, const JudgedRows& judged, std::size_t slot,
                           const FeatureSums& sums, const CodeCounts& counts) const;
-    FeatureSums level_sums(const GradientLeaf& leaf, std::size_t slot, GrowthScratch& scratch) const;
-    JudgedRows search_at_full_resolution(const GradientLeaf& leaf, const JudgedRows& screened,
-                                         std::vector<Candidate>& candidates, const Worker& worker) const;
-    JudgedRows sum_codes(const GradientLeaf& leaf, const JudgedRows& screened,
-                         std::span<const std::uint32_t> features, const Worker& worker) const;
-    GradientSplit best_with_enough_documents(const GradientLeaf& leaf, const JudgedRows& judged,
-                                             std::vector<Candidate>& candidates) const;
-    bool leaves_enough(const GradientLeaf& leaf, const FeatureSums& feature, const GradientSplit& split) const;
-    bool any_missing(const GradientLeaf& leaf, const std::uint8_t* codes) const;
-    CodeCounts count_documents(const GradientLeaf& leaf, std::size_t slot) const;
+    FeatureSums level_sums(const Packed* histogram, std::size_t slot, Packed* sums) const;
+    void select(Search& search, LeafScratch& scratch) const;
+    void search_at_full_resolution(const GradientLeaf& leaf, Search& search) const;
+    GradientSplit best_with_enough_documents(const GradientLeaf& leaf, Search& search, RowStore& store) const;
+    bool leaves_enough(const GradientLeaf& leaf, const FeatureSums& feature, const GradientSplit& split,
+                       RowStore& store) const;
 
     const BinnedMatrix& binned_;
     const GrowthTask& task_;

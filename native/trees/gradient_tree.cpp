@@ -16,15 +16,10 @@ class GradientStatistic {
     using Inherited = ValueBounds;
     using Split = GradientSplit;
 
-    GradientStatistic(const BinnedMatrix& binned, const GrowthLimits& limits, const Quantised& quantised,
-                      const GradientSearch& search, SampleGains& gains)
-        : binned_(binned), limits_(limits), quantised_(quantised), search_(search), gains_(gains) {}
+    GradientStatistic(const GrowthLimits& limits, const GradientSearch& search, SampleGains& gains)
+        : limits_(limits), search_(search), gains_(gains) {}
 
     const HistogramLayout& layout() const { return search_.layout(); }
-
-    void fill(RowList rows, int n_threads, Packed* histogram) const {
-        fill_histogram(binned_, rows, quantised_, search_.bytes(), layout(), n_threads, histogram);
-    }
 
     Packed total(const Packed* histogram) const {
         const int n_used = layout().n_used.front();
@@ -34,11 +29,17 @@ class GradientStatistic {
 
     void subtract(Packed part, Packed& whole) const { whole -= part; }
 
-    GradientSplit best_split(const Leaf<GradientStatistic>& leaf, Worker& worker) const {
-        return search_.best_split({leaf.sample, leaf.rest, leaf.histogram.get(), leaf.sums, leaf.inherited},
-                                  worker);
+    void search(std::span<Leaf<GradientStatistic>* const> leaves, RowStore& store, Worker& worker) const {
+        std::vector<GradientLeaf> searched;
+        for (const Leaf<GradientStatistic>* leaf : leaves)
+            searched.push_back({leaf->rows, leaf->histogram.get(), leaf->sums, leaf->inherited});
+        const std::vector<GradientSplit> best = search_.best_splits(searched, store, worker);
+        for (std::size_t i = 0; i < leaves.size(); ++i) leaves[i]->best = best[i];
     }
 
+    bool left_is_lighter(const Leaf<GradientStatistic>& leaf) const {
+        return search_.left_is_lighter(leaf.histogram.get(), leaf.sums, leaf.best);
+    }
     bool allows(const GradientSplit& split) const { return split.gain > limits_.min_gain; }
     double reported_gain(const GradientSplit& split) const {
         gains_.of_first += split.of_first;
@@ -60,9 +61,7 @@ class GradientStatistic {
     }
 
   private:
-    const BinnedMatrix& binned_;
     const GrowthLimits& limits_;
-    const Quantised& quantised_;
     const GradientSearch& search_;
     SampleGains& gains_;
 };
@@ -86,24 +85,52 @@ void set_values(const GradientLeaves& leaves, const GrowthTask& task, double l2,
 
 }  // namespace
 
-GrownTree grow_tree(const BinnedMatrix& features, const GrowthTask& task, const GrowthLimits& limits,
-                    int n_threads, GrowthWorkspace& space, std::span<double> outputs) {
+GrownTree grow_tree(const BinnedMatrix& features, GrowthTask task, const GrowthLimits& limits, int n_threads,
+                    GrowthWorkspace& space, std::span<double> outputs) {
     quantise(task.gradient, task.hessian, task.sample, task.sample_weights, limits.levels, n_threads,
              space.quantised);
-    const bool all_rows_decide = features.coarse && task.sample.size() < features.n_rows;
-    if (all_rows_decide)
+    task.all_rows_judge = features.coarse && task.sample.size() < features.n_rows;
+    if (task.all_rows_judge)
         quantise(task.gradient, task.hessian, {}, {}, limits.levels, n_threads, space.all_quantised);
+    const Quantised& judging = task.all_rows_judge ? space.all_quantised : space.quantised;
     const BinnedMatrix& binned =
-        all_rows_decide
-            ? order_categories(features, task.features, space.all_quantised, {}, n_threads, space.categories)
-            : order_categories(features, task.features, space.quantised, task.sample, n_threads, space.categories);
+        order_categories(features, task.features, judging,
+                         task.all_rows_judge ? std::span<const std::uint32_t>() : task.sample, n_threads,
+                         space.categories);
     const GradientSearch search(binned, task, limits, space.quantised, space.all_quantised);
     space.sample_gains = {};
-    const GradientStatistic statistic(binned, limits, space.quantised, search, space.sample_gains);
+    const GradientStatistic statistic(limits, search, space.sample_gains);
+    const auto fill = [&](RowList rows, int threads, Packed* histogram) {
+        fill_histogram(binned, rows, space.quantised, search.bytes(), search.layout(), threads, histogram);
+    };
+    LocalRows rows(binned, task.sample, search.layout(), fill, judging, task.all_rows_judge, space);
     GrownTree tree;
-    const auto leaves = Grower(binned, statistic, limits.max_leaves, n_threads, space).grow(task.sample, {}, tree);
-    if (!all_rows_decide) space.sample_gains = {};
+    const auto leaves = Grower(binned, statistic, rows, limits.max_leaves, n_threads, space).grow({}, tree);
+    if (!task.all_rows_judge) space.sample_gains = {};
     set_values(leaves, task, limits.l2, binned.n_rows >= kRowsPerThread ? n_threads : 1, space, tree, outputs);
+    return tree;
+}
+
+GrownTree grow_remote_tree(const BinnedMatrix& binned, const GrowthTask& task, const GrowthLimits& limits,
+                           const NumberSizes& units, const NumberSizes& all_units, RemoteRows& rows, int n_threads,
+                           GrowthWorkspace& space) {
+    const auto set = [](const NumberSizes& steps, Quantised& quantised) {
+        quantised.gradient_step = steps.gradient;
+        quantised.hessian_step = steps.hessian;
+    };
+    set(units, space.quantised);
+    set(all_units, space.all_quantised);
+    const GradientSearch search(binned, task, limits, space.quantised, space.all_quantised);
+    space.sample_gains = {};
+    const GradientStatistic statistic(limits, search, space.sample_gains);
+    GrownTree tree;
+    const auto leaves = Grower(binned, statistic, rows, limits.max_leaves, n_threads, space).grow({}, tree);
+    if (!task.all_rows_judge) space.sample_gains = {};
+    std::vector<double> gradients, hessians;
+    rows.sum_leaves(leaf_ids<GradientStatistic>(leaves), gradients, hessians);
+    for (std::size_t leaf = 0; leaf < leaves.size(); ++leaf)
+        tree.leaf_value.push_back(
+            leaf_value({gradients[leaf], hessians[leaf]}, limits.l2, leaves[leaf].inherited));
     return tree;
 }
 

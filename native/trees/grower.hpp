@@ -8,12 +8,13 @@
 //   ordering     levels of categories get codes by their gradients      category_order.hpp
 //   histogram    integers of a leaf's rows are summed by code           histograms/histogram.hpp
 //   splitting    a leaf's best split is found from its histogram        gradient_search, class_search, stumps
-//   growth       leaves are split, rows divided, histograms subtracted  this file
+//   rows         leaves' rows are divided, summed and counted           row_store.hpp
+//   growth       leaves are split, histograms subtracted                this file
 //   leaf values  leaves get values or votes, rows their outputs         gradient_tree, class_tree, hamming_tree
 // clang-format on
 //
-// Neither the order of rows nor the number of threads changes a tree: histograms are exact, and leaves are chosen
-// by gain; of equal gains, the earliest leaf wins.
+// Neither the order of rows nor the number of threads changes a tree, nor how many leaves are divided at once:
+// histograms are exact, and leaves are chosen by gain; of equal gains, the earliest leaf wins.
 #pragma once
 #include <algorithm>
 #include <concepts>
@@ -23,85 +24,56 @@
 #include <vector>
 
 #include "histograms/histogram.hpp"
-#include "histograms/sampling.hpp"
 #include "threads/parallel_for.hpp"
-#include "trees/category_order.hpp"
+#include "trees/row_store.hpp"
 #include "trees/tree_shape.hpp"
 
 namespace rankwright {
 
-using RowList = std::span<std::uint32_t>;
-
-// Buffers of one thread for dividing a leaf and searching its children.
-struct GrowthScratch {
-    std::vector<Packed> levels, codes;  // sums of single features
-    std::vector<std::uint32_t> buffer;
-};
-
-// Memory that is reused from tree to tree; one tree may use it at a time.
-struct GrowthWorkspace {
-    Quantised quantised, all_quantised;  // of the sample, and of all rows
-    WideRows wide;                       // several integers per row
-    std::vector<std::uint32_t> sample, rest, leaf_of_row;
-    std::vector<double> gradient, hessian, outputs;  // of a round; one per row
-    std::vector<std::uint32_t> drawn;                // rows, and their weights, each with room for all
-    std::vector<double> drawn_weights;
-    SampleGains sample_gains;  // of the last tree
-    HistogramPool histograms;
-    OrderedCategories categories;
-    std::vector<GrowthScratch> scratch;  // one per thread
-};
-
-struct Worker {
-    GrowthScratch& scratch;
-    int n_threads;
-};
-
-// With fewer rows, waking another thread costs more than it saves.
-constexpr std::size_t kRowsPerThread = 50'000;
-
 template <class S>
 struct Leaf : ParentLink {
-    RowList sample, rest;  // parts of the workspace's lists: rows that splits are chosen on, and the others
-    Histogram histogram;   // of the sample
+    LeafRows rows;
+    Histogram histogram;  // of the sample
     typename S::Sums sums{};
     typename S::Inherited inherited{};  // what the splits above decide: bounds of its value, or its votes
     typename S::Split best{};
     std::vector<Leaf> children;  // left and right, once it is divided
-
-    std::size_t n_rows() const { return sample.size() + rest.size(); }
 };
 
 // What a statistic provides. A split has a `gain`; `allows` says whether one is good enough.
 template <class S>
 concept Statistic =
-    requires(const S& s, const Leaf<S>& leaf, Leaf<S>& child, RowList rows, std::int64_t* histogram,
-             Worker& worker, typename S::Sums& sums, const typename S::Split& split) {
+    requires(const S& s, const Leaf<S>& leaf, Leaf<S>& child, std::span<Leaf<S>* const> leaves, RowStore& store,
+             std::int64_t* histogram, Worker& worker, typename S::Sums& sums, const typename S::Split& split) {
         { s.layout() } -> std::same_as<const HistogramLayout&>;
-        { s.fill(rows, worker.n_threads, histogram) };
         { s.total(histogram) } -> std::same_as<typename S::Sums>;
         { s.subtract(sums, sums) };  // from the second
-        { s.best_split(leaf, worker) } -> std::same_as<typename S::Split>;
+        { s.search(leaves, store, worker) };  // sets the best split of each
         { s.allows(split) } -> std::same_as<bool>;
         { s.code_split(split) } -> std::convertible_to<CodeSplit>;
+        { s.left_is_lighter(leaf) } -> std::same_as<bool>;  // after its best split
         { s.reported_gain(split) } -> std::same_as<double>;  // called once for each split of the tree
-        { s.pass_down(leaf, child, child) };                 // sets what the children inherit
+        { s.pass_down(leaf, child, child) };  // sets what the children inherit
     };
 
 template <Statistic S>
 class Grower {
   public:
-    Grower(const BinnedMatrix& binned, const S& statistic, std::int32_t max_leaves, int n_threads,
+    Grower(const BinnedMatrix& binned, const S& statistic, RowStore& store, std::int32_t max_leaves, int n_threads,
            GrowthWorkspace& space)
-        : binned_(binned), statistic_(statistic), max_leaves_(max_leaves), n_threads_(n_threads), space_(space) {
+        : binned_(binned),
+          statistic_(statistic),
+          store_(store),
+          max_leaves_(max_leaves),
+          n_threads_(n_threads),
+          space_(space) {
         space_.scratch.resize(static_cast<std::size_t>(std::clamp(n_threads, 1, max_leaves)));
         space_.histograms.resize(statistic.layout().size());
     }
 
     // Returns the leaves of the tree, in the order of their numbers, without their histograms.
-    std::vector<Leaf<S>> grow(std::span<const std::uint32_t> sample, typename S::Inherited inherited,
-                              TreeShape& tree) {
-        init_root(sample, std::move(inherited));
+    std::vector<Leaf<S>> grow(typename S::Inherited inherited, TreeShape& tree) {
+        init_root(std::move(inherited));
         while (splits_left() > 0) {
             Leaf<S>& best =
                 *std::max_element(leaves_.begin(), leaves_.end(),
@@ -112,94 +84,98 @@ class Grower {
         }
         for (Leaf<S>& leaf : leaves_) {
             release(leaf);
-            add_leaf(leaf, static_cast<double>(leaf.n_rows()), tree);
+            add_leaf(leaf, static_cast<double>(leaf.rows.size()), tree);
         }
         return std::move(leaves_);
     }
 
   private:
-    void init_root(std::span<const std::uint32_t> sample, typename S::Inherited inherited) {
-        space_.sample.assign(sample.begin(), sample.end());
-        leave_out(sample, binned_.n_rows, space_.rest);
+    void init_root(typename S::Inherited inherited) {
         Leaf<S>& root = leaves_.emplace_back();
-        root.sample = space_.sample;
-        root.rest = space_.rest;
         root.inherited = std::move(inherited);
-        if (max_leaves_ <= 1 || statistic_.layout().n_used.empty()) return;
         Worker worker{space_.scratch.front(), n_threads_};
-        sum_rows(root, worker);
-        search(root, worker);
+        const bool may_split = max_leaves_ > 1 && !statistic_.layout().n_used.empty();
+        if (may_split) root.histogram = space_.histograms.take();
+        root.rows = store_.root(root.histogram.get(), worker);
+        if (!may_split) return;
+        root.sums = statistic_.total(root.histogram.get());
+        Leaf<S>* const searched = &root;
+        search({&searched, 1}, worker);
     }
 
     std::int32_t splits_left() const { return max_leaves_ - static_cast<std::int32_t>(leaves_.size()); }
 
-    // Divides the leaf with the best split and, in parallel, those with the next best splits, which are likely to
-    // be split soon: threads on different leaves wait for each other less than threads on one leaf.
+    // Divides the leaf with the best split and those with the next best splits, which are likely to be split soon:
+    // in parallel, since threads on different leaves wait for each other less than threads on one leaf, or in one
+    // batch, where the store prefers that.
     void divide_ahead() {
         std::vector<Leaf<S>*> next;
         for (Leaf<S>& leaf : leaves_)
             if (leaf.children.empty() && statistic_.allows(leaf.best)) next.push_back(&leaf);
         std::stable_sort(next.begin(), next.end(),
                          [](const Leaf<S>* a, const Leaf<S>* b) { return a->best.gain > b->best.gain; });
-        next.resize(std::min({next.size(), space_.scratch.size(), static_cast<std::size_t>(splits_left())}));
-        if (next.size() == 1 || next[0]->n_rows() < kRowsPerThread) {
-            divide_leaf(*next[0], {space_.scratch[0], n_threads_});
-        } else {
-            const int threads_per_leaf = std::max(1, n_threads_ / static_cast<int>(next.size()));
-            parallel_for(next.size(), n_threads_,
-                         [&](std::size_t i) { divide_leaf(*next[i], {space_.scratch[i], threads_per_leaf}); });
+        const auto left = static_cast<std::size_t>(splits_left());
+        std::size_t most = next[0]->rows.size() < kRowsPerThread ? 1 : std::min(space_.scratch.size(), left);
+        // Half of the splits left: those with lower gains often lose to later children.
+        if (store_.takes_batches()) most = (left + 1) / 2;
+        next.resize(std::min(next.size(), most));
+        for (Leaf<S>* leaf : next) {
+            leaf->children.resize(2);
+            leaf->children[0].is_left = true;
+            for (Leaf<S>& child : leaf->children) child.rows.id = ++last_id_;
         }
+        if (store_.takes_batches() || next.size() == 1) return divide(next, {space_.scratch[0], n_threads_});
+        const int threads_per_leaf = std::max(1, n_threads_ / static_cast<int>(next.size()));
+        parallel_for(next.size(), n_threads_, [&](std::size_t i) {
+            divide({&next[i], 1}, {space_.scratch[i], threads_per_leaf});
+        });
     }
 
-    // Finds the children of a leaf, and the best split of each.
-    void divide_leaf(Leaf<S>& leaf, Worker worker) {
-        std::vector<Leaf<S>> children(2);
-        Leaf<S>&left = children[0], &right = children[1];
-        left.is_left = true;
-        const CodeSplit chosen = statistic_.code_split(leaf.best);
-        divide_rows(leaf.sample, chosen, worker, left.sample, right.sample);
-        divide_rows(leaf.rest, chosen, worker, left.rest, right.rest);
-        statistic_.pass_down(leaf, left, right);
-        if (splits_left() > 1) {  // otherwise neither child will be split
-            sum_children(leaf, left, right, worker);
-            for (Leaf<S>& child : children) search(child, worker);
+    // Finds the rows of the children of each leaf, and the best split of each child.
+    void divide(std::span<Leaf<S>* const> parents, Worker worker) {
+        const bool is_last = splits_left() <= 1;  // no child will be split
+        std::vector<Histogram> histograms;
+        std::vector<Division> divisions;
+        for (const Leaf<S>* leaf : parents) {
+            histograms.push_back(is_last ? Histogram() : space_.histograms.take());
+            divisions.push_back({&leaf->rows, statistic_.code_split(leaf->best),
+                                 statistic_.left_is_lighter(*leaf), histograms.back().get()});
+            divisions.back().left.id = leaf->children[0].rows.id;
+            divisions.back().right.id = leaf->children[1].rows.id;
         }
-        leaf.children = std::move(children);
+        store_.divide(divisions, worker);
+        std::vector<Leaf<S>*> searched;
+        for (std::size_t i = 0; i < parents.size(); ++i) {
+            Leaf<S>&parent = *parents[i], &left = parent.children[0], &right = parent.children[1];
+            left.rows = divisions[i].left;
+            right.rows = divisions[i].right;
+            statistic_.pass_down(parent, left, right);
+            if (is_last) continue;
+            const bool left_is_summed = divisions[i].left_is_summed;
+            (left_is_summed ? left : right).histogram = std::move(histograms[i]);
+            subtract(parent, left_is_summed ? left : right, left_is_summed ? right : left);
+            searched.push_back(&left);
+            searched.push_back(&right);
+        }
+        search(searched, worker);
     }
 
-    void divide_rows(RowList rows, const CodeSplit& chosen, Worker& worker, RowList& left, RowList& right) {
-        worker.scratch.buffer.resize(std::max(worker.scratch.buffer.size(), rows.size()));
-        const std::size_t n_left = divide(binned_, chosen, rows, worker.scratch.buffer);
-        left = rows.first(n_left);
-        right = rows.subspan(n_left);
+    // The sums of the other child are those of the parent minus those of the child that was summed.
+    void subtract(Leaf<S>& parent, Leaf<S>& summed, Leaf<S>& other) {
+        summed.sums = statistic_.total(summed.histogram.get());
+        other.sums = std::move(parent.sums);
+        statistic_.subtract(summed.sums, other.sums);
+        other.histogram = std::move(parent.histogram);
+        statistic_.layout().subtract(summed.histogram.get(), other.histogram.get());
     }
 
-    // The only function that turns rows into sums. If rows were spread over several machines, each would fill a
-    // histogram of its own rows, and the sum of all histograms would replace this one here; everything else uses
-    // only sums and numbers of rows.
-    void sum_rows(Leaf<S>& leaf, Worker& worker) {
-        leaf.histogram = space_.histograms.take();
-        statistic_.fill(leaf.sample, worker.n_threads, leaf.histogram.get());
-        leaf.sums = statistic_.total(leaf.histogram.get());
-    }
-
-    // Sums the rows of the smaller child; the larger child is the parent minus the smaller one.
-    void sum_children(Leaf<S>& parent, Leaf<S>& left, Leaf<S>& right, Worker& worker) {
-        const bool left_is_smaller = left.sample.size() <= right.sample.size();
-        Leaf<S>& smaller = left_is_smaller ? left : right;
-        Leaf<S>& larger = left_is_smaller ? right : left;
-        sum_rows(smaller, worker);
-        larger.sums = std::move(parent.sums);
-        statistic_.subtract(smaller.sums, larger.sums);
-        larger.histogram = std::move(parent.histogram);
-        statistic_.layout().subtract(smaller.histogram.get(), larger.histogram.get());
-    }
-
-    void search(Leaf<S>& leaf, Worker& worker) {
-        leaf.best = statistic_.best_split(leaf, worker);
-        if (statistic_.allows(leaf.best)) return;
-        leaf.best = {};
-        release(leaf);
+    void search(std::span<Leaf<S>* const> leaves, Worker& worker) {
+        statistic_.search(leaves, store_, worker);
+        for (Leaf<S>* leaf : leaves) {
+            if (statistic_.allows(leaf->best)) continue;
+            leaf->best = {};
+            release(*leaf);
+        }
     }
 
     // Gives the histogram of a leaf that will not be split back to the pool.
@@ -222,19 +198,28 @@ class Grower {
 
     const BinnedMatrix& binned_;
     const S& statistic_;
+    RowStore& store_;
     const std::int32_t max_leaves_;
     const int n_threads_;
     GrowthWorkspace& space_;
     std::vector<Leaf<S>> leaves_;
+    std::uint32_t last_id_ = 0;
 };
 
 // Overwrites leaf_of_row with the number of the leaf that holds each row.
 template <class S>
 void number_rows(std::span<const Leaf<S>> leaves, int n_threads, std::vector<std::uint32_t>& leaf_of_row) {
     parallel_for(leaves.size(), n_threads, [&](std::size_t leaf) {
-        for (const RowList& rows : {leaves[leaf].sample, leaves[leaf].rest})
+        for (const RowList& rows : {leaves[leaf].rows.sample, leaves[leaf].rows.rest})
             for (const std::uint32_t row : rows) leaf_of_row[row] = static_cast<std::uint32_t>(leaf);
     });
+}
+
+template <class S>
+std::vector<std::uint32_t> leaf_ids(std::span<const Leaf<S>> leaves) {
+    std::vector<std::uint32_t> ids;
+    for (const Leaf<S>& leaf : leaves) ids.push_back(leaf.rows.id);
+    return ids;
 }
 
 }  // namespace rankwright

@@ -428,10 +428,15 @@ class Binning:
     def arrange(
         self, codes: NDArray[np.uint8], order: NDArray[np.int64], n_threads: int
     ) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]: ...
-    # A matrix over arrays of another owner, such as a mapped file; rows is flat, with ROW_PADDING more bytes.
-    def matrix(self, columns: NDArray[np.uint8], rows: NDArray[np.uint8], n_rows: int) -> BinnedMatrix: ...
+    # A matrix over arrays of another owner, such as a mapped file; rows is flat, with ROW_PADDING more bytes. With
+    # block_rows, both are read-only maps of files, which are read so many rows at a time.
+    def matrix(
+        self, columns: NDArray[np.uint8], rows: NDArray[np.uint8], n_rows: int, block_rows: int = 0
+    ) -> BinnedMatrix: ...
 
 class BinnedMatrix(Binning):
+    # The rows [first, last), which share the codes.
+    def part(self, first: int, last: int) -> BinnedMatrix: ...
     @property
     def n_rows(self) -> int: ...
     @property
@@ -499,10 +504,14 @@ class GrowthWorkspace:
 class SampleGuard:
     @property
     def fraction(self) -> float: ...
+    @property
+    def state(self) -> tuple[float, int, float, float]: ...
     # After the tree that was grown last in this workspace.
     def checked(self, workspace: GrowthWorkspace) -> SampleGuard: ...
 
-def sample_guard(fraction: float) -> SampleGuard: ...
+def sample_guard(
+    fraction: float, n_trees: int = 0, of_first: float = 0.0, of_all: float = 0.0
+) -> SampleGuard: ...
 
 # Returns the tree's arrays by their names in TreeEnsemble, and the output of each row.
 def grow_tree(
@@ -527,6 +536,74 @@ def grow_tree(
 def leaf_sums(
     values: NDArray[np.float64], leaf_of_row: NDArray[np.uint32], n_leaves: int, n_threads: int
 ) -> NDArray[np.float64]: ...
+
+# The same sums as multiples of 2^(exponent - 92), with 64 upper and 64 lower bits each; they add up over parts.
+def fixed_sums(
+    values: NDArray[np.float64], leaf_of_row: NDArray[np.uint32], n_leaves: int, exponent: int, n_threads: int
+) -> NDArray[np.uint64]: ...
+def common_exponent(values: NDArray[np.float64], n_threads: int) -> int: ...
+
+# The largest gradient in size and the largest hessian of a sample, times its weights.
+def largest_numbers(
+    gradient: NDArray[np.float64],
+    hessian: NDArray[np.float64],
+    sample: NDArray[np.uint32],
+    sample_weights: NDArray[np.float64],
+) -> tuple[float, float]: ...
+def quantisation_step(largest: float, n_rows: int, levels: int) -> float: ...
+
+# The leaf of each row of codes in a tree whose thresholds are edges.
+def leaves_by_codes(
+    binned: BinnedMatrix,
+    feature: NDArray[np.int32],
+    threshold: NDArray[np.float32],
+    missing_left: NDArray[np.uint8],
+    left: NDArray[np.int32],
+    right: NDArray[np.int32],
+) -> NDArray[np.uint32]: ...
+
+# One part of the rows, while a tree grows on all parts; see native/trees/partition_rows.hpp.
+class PartitionRows:
+    def __init__(self, binned: BinnedMatrix, n_threads: int) -> None: ...
+    def begin(
+        self,
+        gradient: NDArray[np.float64],
+        hessian: NDArray[np.float64],
+        sample: NDArray[np.uint32],
+        sample_weights: NDArray[np.float64],
+        features: NDArray[np.uint32],
+        steps: NDArray[np.float64],
+        all_steps: NDArray[np.float64],
+        shared: bool,
+        n_leaves: int,
+    ) -> None: ...
+    def root(self) -> NDArray[np.int64]: ...
+    def divide(self, divisions: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]: ...
+    def sum_codes(
+        self, leaves: NDArray[np.uint32], features: NDArray[np.uint32]
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]: ...
+    def leaf_of_row(self, leaves: NDArray[np.uint32]) -> NDArray[np.uint32]: ...
+
+# The tree of all parts, whose sums the methods of `parts` return: root, divide, sum_codes, sum_leaves.
+def grow_remote_tree(
+    binned: BinnedMatrix,
+    parts: object,
+    n_sample: int,
+    n_rest: int,
+    features: NDArray[np.uint32],
+    monotone: NDArray[np.int8],
+    steps: NDArray[np.float64],
+    all_steps: NDArray[np.float64],
+    shared: bool,
+    max_leaves: int,
+    min_documents: int,
+    min_hessian: float,
+    l2: float,
+    min_gain: float,
+    levels: int,
+    n_threads: int,
+    workspace: GrowthWorkspace,
+) -> dict[str, Any]: ...
 
 # Returns a tree per draw of rows and features, as grow_tree does; the scores after each; the outputs of each for
 # the documents that follow; the measure's value of every query after each; whether all draws were used (0), no
@@ -677,7 +754,7 @@ def log_sigmoid_losses(
 ) -> NDArray[np.float64]: ...
 def size_threshold(values: Sequence[NDArray[np.float64]], fraction: float) -> float: ...
 def draw_by_size(
-    values: Sequence[NDArray[np.float64]], mu: float, seed: int, n_threads: int
+    values: Sequence[NDArray[np.float64]], mu: float, seed: int, n_threads: int, first: int = 0
 ) -> tuple[NDArray[np.uint32], NDArray[np.float64]]: ...
 
 # As grow_tree, with one row of gradients per class; leaf values lie leaf by leaf, one number per class.

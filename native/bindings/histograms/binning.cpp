@@ -102,7 +102,7 @@ auto arranged(const Binning& binning, Matrix<std::uint8_t> codes, Array<std::int
 // Codes that somebody else owns, such as a mapped file; the binding keeps both arrays alive. The bytes of rows are
 // followed by padding.
 BinnedMatrix matrix_of(const Binning& binning, Matrix<std::uint8_t> columns, Array<std::uint8_t> rows,
-                       std::size_t n_rows) {
+                       std::size_t n_rows, std::size_t block_rows) {
     require_row_count(n_rows);
     require(columns.shape(0) == binning.edges.size(), "there must be one column of codes per feature");
     require(columns.shape(1) >= n_rows, "columns must have one code per row");
@@ -115,8 +115,21 @@ BinnedMatrix matrix_of(const Binning& binning, Matrix<std::uint8_t> columns, Arr
             columns.shape(0),
             columns.shape(1),
             next_matrix_id(),
+            block_rows,
             kept(rows.data()),
             kept(columns.data())};
+}
+
+// The rows [first, last) of a matrix, whose codes it shares.
+BinnedMatrix part_of(const BinnedMatrix& binned, std::size_t first, std::size_t last) {
+    require_numbers(binned);
+    require(first <= last && last <= binned.n_rows, "a part must be within the matrix");
+    BinnedMatrix part = binned;
+    part.n_rows = last - first;
+    part.id = next_matrix_id();
+    part.by_row = {binned.by_row, binned.by_row.get() + first * binned.n_bytes};
+    part.by_column = {binned.by_column, binned.by_column.get() + first};
+    return part;
 }
 
 // For tests: one feature's codes, by the SIMD path asked for.
@@ -174,9 +187,10 @@ void bind_binning(nb::module_& m) {
         .def_ro("coarse", &Binning::coarse)
         .def("encode", &encoded_rows, nb::arg("values"), nb::arg("n_threads"))
         .def("arrange", &arranged, nb::arg("codes"), nb::arg("order"), nb::arg("n_threads"))
-        .def("matrix", &matrix_of, nb::arg("columns"), nb::arg("rows"), nb::arg("n_rows"), nb::keep_alive<0, 2>(),
-             nb::keep_alive<0, 3>());
+        .def("matrix", &matrix_of, nb::arg("columns"), nb::arg("rows"), nb::arg("n_rows"), nb::arg("block_rows") = 0,
+             nb::keep_alive<0, 2>(), nb::keep_alive<0, 3>());
     nb::class_<BinnedMatrix, Binning>(m, "BinnedMatrix")
+        .def("part", &part_of, nb::arg("first"), nb::arg("last"), nb::keep_alive<0, 1>())
         .def_ro("n_rows", &BinnedMatrix::n_rows)
         .def_ro("n_features", &BinnedMatrix::n_features)
         .def_prop_ro("has_categories", [](const BinnedMatrix& binned) { return !binned.categories.empty(); })

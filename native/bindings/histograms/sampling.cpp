@@ -9,7 +9,8 @@
 namespace rankwright::bindings {
 namespace {
 
-nb::tuple draw_rows(std::vector<Array<double>> values, double mu, std::uint64_t seed, int n_threads) {
+nb::tuple draw_rows(std::vector<Array<double>> values, double mu, std::uint64_t seed, int n_threads,
+                    std::uint64_t first) {
     require(!values.empty(), "values must have a number for every row");
     const std::size_t n_rows = values.front().size();
     require(n_rows < std::numeric_limits<std::uint32_t>::max(), "there are too many rows");
@@ -21,7 +22,7 @@ nb::tuple draw_rows(std::vector<Array<double>> values, double mu, std::uint64_t 
     std::size_t n_drawn = 0;
     {
         nb::gil_scoped_release release;
-        n_drawn = draw_by_size(numbers, mu, seed, n_threads, {rows.span(), weights.span()});
+        n_drawn = draw_by_size(numbers, mu, seed, first, n_threads, {rows.span(), weights.span()});
     }
     return nb::make_tuple(rows.first(n_drawn), weights.first(n_drawn));
 }
@@ -39,7 +40,8 @@ double checked_threshold(std::vector<Array<double>> values, double fraction) {
 }  // namespace
 
 void bind_sampling(nb::module_& m) {
-    m.def("draw_by_size", &draw_rows, nb::arg("values"), nb::arg("mu"), nb::arg("seed"), nb::arg("n_threads"));
+    m.def("draw_by_size", &draw_rows, nb::arg("values"), nb::arg("mu"), nb::arg("seed"), nb::arg("n_threads"),
+          nb::arg("first") = 0);
     m.def("size_threshold", &checked_threshold, nb::arg("values"), nb::arg("fraction"));
 }
 

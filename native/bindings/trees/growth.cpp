@@ -8,6 +8,7 @@
 #include "bindings/metrics/measure.hpp"
 #include "bindings/trees/following.hpp"
 #include "bindings/trees/gradient_rule.hpp"
+#include "bindings/trees/growth_arguments.hpp"
 #include "bindings/trees/tree_arrays.hpp"
 #include "bindings/trees/workspace.hpp"
 #include "trees/class_tree.hpp"
@@ -16,46 +17,6 @@
 
 namespace rankwright::bindings {
 namespace {
-
-constexpr const char* kSample = "sample must list existing rows in ascending order";
-constexpr const char* kFeatures = "features must list existing features in ascending order";
-
-// Ascending numbers below n.
-std::span<const std::uint32_t> checked_subset(const Array<std::uint32_t>& members, std::size_t n,
-                                              const char* sentence) {
-    const auto subset = view(members);
-    std::size_t falls = 0;
-    for (std::size_t i = 1; i < subset.size(); ++i) falls += subset[i - 1] >= subset[i];
-    require(falls == 0 && (subset.empty() || subset.back() < n), sentence);
-    return subset;
-}
-
-void check_finite(Doubles values, std::size_t n, const char* sentence) {
-    require(values.size() == n && all_finite(values), sentence);
-}
-
-void check_weights(Doubles hessian, Doubles sample_weights, std::size_t n_drawn) {
-    if (!sample_weights.empty())
-        check_finite(sample_weights, n_drawn, "there must be one finite weight per row drawn");
-    for (Doubles values : {hessian, sample_weights})
-        require(values.empty() || std::ranges::min(values) >= 0.0, "hessians and weights must not be negative");
-}
-
-std::span<const std::int8_t> checked_directions(const Array<std::int8_t>& monotone, std::size_t n_features) {
-    require(monotone.size() == 0 || monotone.size() == n_features, "monotone must have one value per feature");
-    require(std::ranges::all_of(view(monotone),
-                                [](std::int8_t direction) { return -1 <= direction && direction <= 1; }),
-            "monotone must be -1, 0 or 1");
-    return view(monotone);
-}
-
-GrowthLimits checked_limits(std::int32_t max_leaves, std::int64_t min_documents, double min_hessian, double l2,
-                            double min_gain, std::int32_t levels) {
-    require(max_leaves >= 1 && min_documents >= 1, "limits must be at least 1");
-    require(kFineLevels <= levels && levels <= kMostLevels, "levels must be from 0 to 127");
-    require(min_hessian >= 0.0 && l2 >= 0.0 && min_gain >= 0.0, "limits must not be negative");
-    return {max_leaves, min_documents, min_hessian, l2, min_gain, levels};
-}
 
 nb::dict arrays_of(const GrownTree& tree) {
     nb::dict arrays = shape_arrays(tree);
@@ -111,9 +72,10 @@ SampleGuard checked_guard(SampleGuard guard, GuardedWorkspace& workspace) {
     return guard;
 }
 
-SampleGuard new_guard(double fraction) {
+// With the numbers of another guard's state.
+SampleGuard new_guard(double fraction, int n_trees, double of_first, double of_all) {
     require(0.0 < fraction && fraction <= 1.0, "fraction must be above 0 and at most 1");
-    return SampleGuard(fraction);
+    return SampleGuard({fraction, n_trees, {of_first, of_all}});
 }
 
 BoundRule squared_error_rule(Array<double> targets, std::optional<Array<double>> row_weights) {
@@ -198,8 +160,14 @@ void bind_growth(nb::module_& m) {
     nb::class_<GuardedWorkspace>(m, "GrowthWorkspace").def(nb::init<>()).def("leaf_of_row", &leaf_of_row);
     nb::class_<SampleGuard>(m, "SampleGuard")
         .def_prop_ro("fraction", &SampleGuard::fraction)
+        .def_prop_ro("state",
+                     [](const SampleGuard& guard) {
+                         const SampleGuard::State& state = guard.state();
+                         return nb::make_tuple(state.fraction, state.n_trees, state.sums.of_first, state.sums.of_all);
+                     })
         .def("checked", &checked_guard, nb::arg("workspace"));
-    m.def("sample_guard", &new_guard, nb::arg("fraction"));
+    m.def("sample_guard", &new_guard, nb::arg("fraction"), nb::arg("n_trees") = 0, nb::arg("of_first") = 0.0,
+          nb::arg("of_all") = 0.0);
     m.def("grow_tree", &grown, nb::arg("binned"), nb::arg("gradient"), nb::arg("hessian"), nb::arg("sample"),
           nb::arg("sample_weights"), nb::arg("features"), nb::arg("monotone"), nb::arg("max_leaves"),
           nb::arg("min_documents"), nb::arg("min_hessian"), nb::arg("l2"), nb::arg("min_gain"), nb::arg("levels"),

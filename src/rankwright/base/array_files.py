@@ -133,7 +133,7 @@ class ArrayFile:
         self._path = Path(path)
         self._remedy = remedy
         self._content = _mapped(self._path, remedy)
-        self._checksum = checksum
+        self._checksum, self.checksum = checksum, 0
         self._entries, self._checksums = self._checked_ending()
         self._verified = {name: np.zeros(len(values), bool) for name, values in self._checksums.items()}
 
@@ -208,6 +208,7 @@ class ArrayFile:
         expected = checksum if self._checksum is None else self._checksum
         if not checksum == expected == zlib.crc32(content[offset:end]) or header_size > end - offset:
             raise self.damaged("its checksum is another one")
+        self.checksum = checksum
         entries = self._entries_from(content[end - header_size : end])
         return entries, self._checksums_of(entries, offset, end - header_size)
 

@@ -1,3 +1,4 @@
+from .checkpoint import Checkpoint as Checkpoint
 from .dask import Dask as Dask
 from .processes import Processes as Processes
 from .ray import Ray as Ray

@@ -171,6 +171,13 @@ class LambdaMART(ThresholdParameters, LambdaParameters, TreeRanker):
             return limits
         return limits._replace(min_hessian=0.0, l2=0.0, levels=FINE_LEVELS)
 
+    def _on_one_machine(self) -> dict[str, bool]:
+        return {
+            "step": self.step is not None,
+            "split_by='squared_error'": self.split_by != "newton",
+            "double_lambdas=None": self.double_lambdas is None,
+        }
+
     def _check_together(self) -> None:
         super()._check_together()
         if self.all_thresholds and self.coarse:

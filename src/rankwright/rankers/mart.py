@@ -82,12 +82,15 @@ class MART(TreeRanker):
     )
 
     def _rule(self, task: FitTask) -> LeastSquaresRule:
-        labels, weights = task.train.labels.y, task.weights
-        targets = Gain.EXPONENTIAL(labels) if self.targets == "gains" else labels
+        targets = self._targets(task.train.all_labels)
         _require_small(targets)
         # A constant changes no ranking, so the initial scores may be on any level.
-        level = np.average(targets - task.first_scores, weights=weights)
-        return LeastSquaresRule(targets - level, weights, self.learning_rate)
+        start = 0.0 if task.start is None else task.first_scores
+        level = np.average(targets - start, weights=task.weights)
+        return LeastSquaresRule(self._targets(task.train.labels.y) - level, task.weights, self.learning_rate)
+
+    def _targets(self, labels: Doubles) -> Doubles:
+        return Gain.EXPONENTIAL(labels) if self.targets == "gains" else labels
 
 
 def _require_small(targets: Doubles) -> None:

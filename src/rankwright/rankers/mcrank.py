@@ -118,8 +118,9 @@ class McRank(TreeRanker):
     )  # trees with several values per leaf always search at full resolution
 
     def _rule(self, task: FitTask) -> ClassRule:
-        levels, level_of_row = np.unique(task.train.labels.y, return_inverse=True)
+        levels = np.unique(task.train.all_labels)
         _require_few(len(levels))
+        level_of_row = np.searchsorted(levels, task.train.labels.y)
         link = LINKS[self.classes]
         if link is ClassLink.MULTICLASS:
             targets = level_of_row == np.arange(len(levels))[:, None]
@@ -132,9 +133,12 @@ class McRank(TreeRanker):
             return self._tree_learner(ClassTreeLearner, task, monotone)
         return TreePerClass(self._tree_learner(TreeLearner, task, monotone))
 
+    def n_classes(self, task: FitTask) -> int:
+        return LINKS[self.classes].n_classes(len(self._levels(task.train)))
+
     def _first_scores(self, task: FitTask) -> Doubles:
         """Return F_ik = 0."""
-        return np.zeros((LINKS[self.classes].n_classes(len(self._levels(task.train))), len(task.train)))
+        return np.zeros((self.n_classes(task), len(task.train)))
 
     def _monitor_options(self, task: FitTask) -> dict[str, Any]:
         levels, link = self._levels(task.train), LINKS[self.classes]
@@ -148,7 +152,7 @@ class McRank(TreeRanker):
 
     def _levels(self, train: TrainingSet) -> Doubles:
         """Return the value of each label in the expectation."""
-        labels = np.unique(train.labels.y) + 0.0  # never -0, whichever zero came first
+        labels = np.unique(train.all_labels) + 0.0  # never -0, whichever zero came first
         if self.relevance == "labels":
             return labels
         gains = Gain.EXPONENTIAL(labels)

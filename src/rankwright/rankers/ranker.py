@@ -17,6 +17,7 @@ from rankwright.metrics.catalogue import as_metric
 from rankwright.metrics.gain import NDCG
 from rankwright.rankers.parameters.checks import Jobs, Value
 from rankwright.rankers.parameters.declaration import MetricParameter, Parameters, fitted, parameter
+from rankwright.rankers.shared.cluster_fit import located
 from rankwright.rankers.shared.importances import Importances, by_name, feature_importances
 from rankwright.rankers.sklearn.estimator import Estimator, FittedFold
 from rankwright.training.fit_task import (
@@ -103,6 +104,8 @@ class Ranker(Parameters, Estimator, ABC):
         validation_start: ArrayLike | None = None,
         refit: bool = False,
         on_round: Callable[[Round], None] | None = None,
+        cluster: Any = None,
+        checkpoint: Any = None,
         **unknown: Never,
     ) -> Self:
         """Learn from judged documents.
@@ -128,17 +131,28 @@ class Ranker(Parameters, Estimator, ABC):
             that validation chose. `history_` is that of the first fit.
         on_round
             Called with each round as it ends, to show progress.
+        cluster
+            Where to learn: an engine of `rw.distributed`, or a number of processes of this machine. LambdaMART,
+            MART and McRank learn the same model, byte for byte, on any number of workers. X is then a path or
+            pattern of files, or `BinnedData`, in a folder that all workers see; `n_jobs` is the number of threads
+            of each worker. The validation documents stay in this process.
+        checkpoint
+            On a cluster: a file, or a `rw.distributed.Checkpoint`, in which rounds are saved; the same call
+            resumes after the last of them.
         """
         self._refuse(self.fit, unknown)
         self.check_parameters()
-        train = checked_train(X, y, qid, start)
-        valid = None if validation is None else checked_validation(validation, train.data)
-        weights = checked_weights(train.data, sample_weight, query_weight)
-        if refit:
-            require_refittable(valid, weights)
-        task = FitTask(train, valid, weights, on_round, resolve_threads(self.n_jobs))
-        task = self._started(task, start, validation_start)
-        task, model, history = self._fit_once_or_twice(task, refit=refit)
+        with located(X, cluster, checkpoint) as (documents, place):
+            train = checked_train(documents, y, qid, start)
+            valid = None if validation is None else checked_validation(validation, train.data)
+            weights = checked_weights(train.data, sample_weight, query_weight)
+            if refit:
+                require_refittable(valid, weights)
+            task = FitTask(train, valid, weights, on_round, resolve_threads(self.n_jobs), cluster=place)
+            task = self._started(task, start, validation_start)
+            if place is not None:
+                self._require_cluster_fit(task)
+            task, model, history = self._fit_once_or_twice(task, refit=refit)
         self._remember_features(train.data)
         self.history_ = history
         self.model_ = model.described(
@@ -176,6 +190,12 @@ class Ranker(Parameters, Estimator, ABC):
             raise InputError(f"{type(self).__name__} takes no start: it cannot improve on another model.")
         train, validation = task.train.data, task.validation_data
         return replace(task, start=checked_start(start, validation_start, train, validation, task.n_threads))
+
+    def _require_cluster_fit(self, task: FitTask) -> None:  # noqa: ARG002
+        """Refuse a fit that needs more of other workers than sums."""
+        raise InputError(
+            f"{type(self).__name__} learns in one process; LambdaMART, MART and McRank take a cluster."
+        )
 
     @abstractmethod
     def _fit(self, task: FitTask) -> tuple[Scorer, History]:

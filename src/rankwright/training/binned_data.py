@@ -25,7 +25,13 @@ from rankwright.data.dataset import RankingData, content_hashes, query_hashes
 from rankwright.data.feature_ranges import FeatureRanges
 from rankwright.data.groups import QueryGroups
 from rankwright.data.readers.blocks import judged_files
-from rankwright.training.binned_features import COARSE_DOCUMENTS, BinnedFeatures, require_bins
+from rankwright.training.binned_features import (
+    COARSE_DOCUMENTS,
+    NO_CATEGORIES,
+    BinnedFeatures,
+    LevelCounts,
+    require_bins,
+)
 from rankwright.training.file_survey import Bins, Survey, survey
 from rankwright.training.training_set import QueryLabels, TrainingSet
 
@@ -177,6 +183,10 @@ class BinnedData(TrainingSet):
             writer.finish()
         return cls(path)
 
+    def fingerprint(self) -> str:
+        """Return the checksum of the file, which differs for other documents."""
+        return f"{self._file.checksum:08x}"
+
     def __repr__(self) -> str:
         counts = {"document": len(self), "query": len(self.data.groups), "feature": self.n_features}
         return f"BinnedData({', '.join(counted(number, noun) for noun, number in counts.items())})"
@@ -215,6 +225,10 @@ class BinnedData(TrainingSet):
         return QueryLabels(self.data.y, self.data.groups)
 
     @property
+    def level_counts(self) -> LevelCounts:
+        return NO_CATEGORIES
+
+    @property
     def varies(self) -> bool:
         return self._varies_within_queries
 
@@ -231,17 +245,33 @@ class BinnedData(TrainingSet):
         *,
         coarse: bool = False,
         sets: bool = False,  # noqa: ARG002  # there are no categories
+        rows: tuple[int, int] | None = None,
     ) -> BinnedFeatures:
-        """Return the codes of the file, which must have been made with these settings."""
+        """Return the codes of the file, which must have been made with these settings.
+
+        If only some `rows`, from the first to before the second, will be used, no others are verified.
+        """
         if (max_bins, coarse) != (self.max_bins, self.coarse):
             raise InputError(
                 f"{self.path} was made with max_bins={self.max_bins} and coarse={self.coarse}, and the ranker "
                 f"asks for max_bins={max_bins} and coarse={coarse}: give both the same."
             )
-        return self._once("codes", self._mapped_codes)
+        codes = self._once("codes", self._mapped_codes)
+        self._verify(codes, rows)
+        return codes
+
+    def _verify(self, codes: BinnedFeatures, rows: tuple[int, int] | None) -> None:
+        if rows is None:
+            self._file.verify_all()
+            return
+        n_bytes = codes.matrix.n_bytes
+        self._file.verify("rows", rows[0] * n_bytes, rows[1] * n_bytes)
+        for feature in range(self.n_features):
+            self._file.verify(f"column{feature}", *rows)
 
     def _mapped_codes(self) -> BinnedFeatures:
-        self._file.verify_all()
+        for name in ("edges", "n_edges", "frequencies"):
+            self._file.verify(name)
         n_features = self.n_features
         edges = np.split(
             self._file.array("edges", "float32"), np.cumsum(self._file.array("n_edges", "int64"))[:-1]

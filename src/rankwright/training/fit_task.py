@@ -60,6 +60,8 @@ class FitTask:
         The model, or scores, that boosting starts from.
     stop_after
         The number of rounds after which to stop; None if the ranker and the validation documents decide.
+    cluster
+        Where the fit runs, if not in this process.
     """
 
     train: TrainingSet
@@ -69,6 +71,7 @@ class FitTask:
     n_threads: int
     start: Start | None = None
     stop_after: int | None = None
+    cluster: Any = None
 
     @property
     def weights(self) -> Doubles | None:

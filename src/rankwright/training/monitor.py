@@ -142,7 +142,8 @@ def is_as_good_as(best: Doubles, others: Doubles) -> NDArray[np.bool_]:
     return np.asarray(mean[..., 0] <= error)
 
 
-def _unchanged(scores: Doubles, _total: float) -> Doubles:
+def unchanged(scores: Doubles, _total: float) -> Doubles:
+    """Return sums of outputs that are ranking scores already."""
     return scores
 
 
@@ -181,7 +182,7 @@ class Monitor:
         patience: int | None,
         on_round: Callable[[Round], None] | None,
         n_threads: int,
-        read: Callable[[Doubles, float], Doubles] = _unchanged,
+        read: Callable[[Doubles, float], Doubles] = unchanged,
         validation_start: Doubles | None = None,
         converging: bool = False,
         stop_after: int | None = None,
@@ -234,6 +235,11 @@ class Monitor:
         return self._measure(float(member.weight), scores, diagnostics or {})
 
     @property
+    def measures_training(self) -> bool:
+        """Whether the training documents are measured after each round."""
+        return self._train is not None
+
+    @property
     def validation_features(self) -> Floats:
         """The features of the validation documents, one row each; no row without them."""
         return np.zeros((0, 0), np.float32) if self._validation is None else self._validation.X
@@ -241,7 +247,7 @@ class Monitor:
     @property
     def native_measure(self) -> _native.RankMeasure | None:
         """The metric of the training documents in native code; None if they are not measured, or by Python."""
-        if self._train is None or self._read is not _unchanged:
+        if self._train is None or self._read is not unchanged:
             return None
         try:
             return self._metric.native_measure(self._train.y, self._train.groups)

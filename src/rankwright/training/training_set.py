@@ -168,6 +168,11 @@ class TrainingSet:
         """Labels and query groups in canonical order."""
         return self._once("labels", self._labels)
 
+    @property
+    def all_labels(self) -> Doubles:
+        """The labels in canonical order; of the whole training set, where this is a part of one."""
+        return self.labels.y
+
     def _labels(self) -> QueryLabels:
         rows = self.canonical_rows
         return QueryLabels(sealed(self.data.y[rows]), QueryGroups.of(self.data.qid[rows]))

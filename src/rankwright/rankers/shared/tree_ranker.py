@@ -11,6 +11,7 @@ import numpy as np
 
 from rankwright.base.errors import InputError
 from rankwright.data.query_features import QueryFeature
+from rankwright.distributed.partition import PartFit
 from rankwright.models.nested_scorers import QueryFeatureScorer
 from rankwright.models.trees import TreeEnsemble
 from rankwright.rankers.parameters.checks import Check, Flag, Fraction, Integer, ListOf, OneOf, Real, read_json
@@ -23,9 +24,11 @@ from rankwright.rankers.parameters.declaration import (
 )
 from rankwright.rankers.parameters.search_space import Choices, Range
 from rankwright.rankers.ranker import Ranker
+from rankwright.rankers.shared.cluster_fit import boosted_on_cluster
 from rankwright.training.binned_features import COARSE_DOCUMENTS
 from rankwright.training.boosting_loop import Rule, boost, weighted_trees
 from rankwright.training.learners.tree import TreeLearner, TreeLimits, TreeSampling, levels_for
+from rankwright.training.monitor import unchanged
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -171,7 +174,11 @@ class TreeRanker(StoppingParameters, ShrinkageParameters, BinningParameters, Ran
         task = task.with_query_features(columns)
         options = self._monitor_options(task)
         monitor = task.monitor(self.metric, task.watched_labels, patience=self.patience, **options)
-        members = self._boosted(self._rule(task), self._learner(task, monotone), monitor, task)
+        learner = self._learner(task, monotone)
+        if task.cluster is None:
+            members = self._boosted(self._rule(task), learner, monitor, task)
+        else:
+            members = boosted_on_cluster(self, learner, monitor, task)
         if not members and task.start is None:
             raise InputError("There is nothing to learn: no feature tells better documents from worse ones.")
         model = self._model(members, task.train)
@@ -182,6 +189,31 @@ class TreeRanker(StoppingParameters, ShrinkageParameters, BinningParameters, Ran
         self, rule: Rule[Gradients], learner: WeakLearner[Gradients], monitor: Monitor, task: FitTask
     ) -> list[WeightedModel]:
         return boost(rule, learner, start=self._first_scores(task), rounds=self.rounds, monitor=monitor)
+
+    def part_fit(self, task: FitTask) -> PartFit:
+        """Return what boosting on a part of the documents needs, on a worker of a cluster."""
+        return PartFit(
+            self._rule(task),
+            self._first_scores(task),
+            self.metric,
+            self._monitor_options(task).get("read", unchanged),
+        )
+
+    def n_classes(self, task: FitTask) -> int:  # noqa: ARG002
+        """Return the number of scores that each document has."""
+        return 1
+
+    def _require_cluster_fit(self, task: FitTask) -> None:
+        given = {"start": task.start is not None, "sample_weight or query_weight": task.row_weights is not None}
+        for name, is_given in (given | self._on_one_machine()).items():
+            if is_given:
+                raise InputError(f"A fit on a cluster takes no {name}.")
+        if not type(self.metric).__module__.startswith("rankwright."):
+            raise InputError(f"A fit on a cluster takes a metric of rankwright, not {self.metric}.")
+
+    def _on_one_machine(self) -> dict[str, bool]:
+        """Return the parameters that only one machine takes, and whether they are given."""
+        return {}
 
     def _first_scores(self, task: FitTask) -> Doubles:
         """Return F_0: zeros, or the scores of the submodel."""

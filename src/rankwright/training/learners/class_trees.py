@@ -40,7 +40,7 @@ class ClassTreeLearner(TreeLearner):
             self._workspace,
         )
 
-    def _weak(self, tree: dict[str, Any], outputs: Doubles) -> Weak:
+    def weak(self, tree: dict[str, Any], outputs: Doubles) -> Weak:
         n_splits, n_classes = len(tree["feature"]), len(outputs)
         values = tree.pop("leaf_value").reshape(n_splits + 1, n_classes)
         trees = TreeEnsemble.grown({**tree, "leaf_value": np.zeros(n_splits + 1)}, self.binned.n_features)

@@ -86,7 +86,7 @@ def draw_by_size(
     variance sampling, Ibragimov & Gusev 2019): p = min(1, size / mu), where the size is the square root of the sum
     of squares over the arrays of values.
     """
-    seed = _seed(random)  # also if it is not needed, so that as many are drawn as in native code
+    seed = draw_seed(random)  # also if it is not needed, so that as many are drawn as in native code
     if fraction < 1.0:
         rows, weights = _native.draw_by_size(values, _native.size_threshold(values, fraction), seed, n_threads)
         if len(rows):
@@ -94,7 +94,8 @@ def draw_by_size(
     return all_rows(len(values[0]))
 
 
-def _seed(random: np.random.Generator) -> int:
+def draw_seed(random: np.random.Generator) -> int:
+    """Return a seed of draws in native code."""
     return int(random.integers(2**63))
 
 
@@ -134,24 +135,24 @@ class TreeLearner:
         self.random = random
         self.n_threads = n_threads
         self._source = binned.sources
-        self._monotone = monotone[self._source] if len(monotone) else monotone
+        self.monotone = monotone[self._source] if len(monotone) else monotone
         self._workspace = _native.GrowthWorkspace()
         self._n_sources = binned.n_sources
         self._every_row = all_rows(binned.n_rows)
         self._every_feature = np.arange(binned.n_features, dtype=np.uint32)
         least = min(1.0, LEAST_DRAWN / binned.n_rows) if binned.matrix.coarse else 0.0
         by_gradient = sampling.by == "gradient" and sampling.documents < 1.0
-        self._guard = _native.sample_guard(max(sampling.documents, least)) if by_gradient else None
+        self.guard = _native.sample_guard(max(sampling.documents, least)) if by_gradient else None
 
     def fit(self, signal: Gradients) -> Weak:
         """Return a tree fitted to the gradients, and its outputs for every document."""
-        tree, outputs = self._grow(signal, self._draw(signal), self._draw_features())
-        if self._guard is not None:
-            self._guard = self._guard.checked(self._workspace)
-        if not len(tree["feature"]) and self._draws:
+        tree, outputs = self._grow(signal, self._draw(signal), self.draw_features())
+        if self.guard is not None:
+            self.guard = self.guard.checked(self._workspace)
+        if not len(tree["feature"]) and self.draws:
             # The sample has no split with a gain, but all documents and features may have one.
             tree, outputs = self._grow(signal, self._every_row, self._every_feature)
-        return self._weak(tree, outputs)
+        return self.weak(tree, outputs)
 
     def in_core(self, rule: Any) -> RunRounds | None:
         """Return the rounds of a rule that follows gradients."""
@@ -161,27 +162,27 @@ class TreeLearner:
     def boost(self, rule: NativeGradients, scores: Doubles, n_rounds: int, following: Floats) -> RoundBlock:
         """Fit trees in native code: `fit` on the gradients of the scores so far, one round after the other."""
         draws = [self._draw_ahead(scores) for _ in range(n_rounds)]
-        trees, sums, outputs, values, end, self._guard = _native.boost_trees(
+        trees, sums, outputs, values, end, self.guard = _native.boost_trees(
             self.binned.matrix,
             rule.gradients,
             scores,
             draws,
-            self._monotone,
+            self.monotone,
             *self.limits,
             rule.learning_rate,
             following,
             self._source,
             rule.measure,
             self.n_threads,
-            self._guard,
+            self.guard,
             self._workspace,
         )
-        members = [WeightedModel(rule.learning_rate, self._model(tree)) for tree in trees]
+        members = [WeightedModel(rule.learning_rate, self.model(tree)) for tree in trees]
         measured = None if rule.measure is None else values
         return RoundBlock(members, sums, outputs, RoundsEnd(end), measured=measured)
 
     @property
-    def _draws(self) -> bool:
+    def draws(self) -> bool:
         return self.sampling.documents < 1.0 or self.sampling.features < 1.0
 
     def _grow(
@@ -194,7 +195,7 @@ class TreeLearner:
             sample.rows,
             sample.weights,
             features,
-            self._monotone,
+            self.monotone,
             *self.limits,
             self.n_threads,
             self._workspace,
@@ -204,32 +205,32 @@ class TreeLearner:
         """Return the number of each document's leaf in the tree that was fitted last."""
         return self._workspace.leaf_of_row()
 
-    def _weak(self, tree: dict[str, Any], outputs: Doubles) -> Weak:
-        return Weak(self._model(tree), outputs)
+    def weak(self, tree: dict[str, Any], outputs: Doubles) -> Weak:
+        return Weak(self.model(tree), outputs)
 
-    def _model(self, tree: dict[str, Any]) -> TreeEnsemble:
+    def model(self, tree: dict[str, Any]) -> TreeEnsemble:
         return TreeEnsemble.grown({**tree, "feature": self._source[tree["feature"]]}, self._n_sources)
 
     def _draw(self, signal: Gradients) -> Sample:
         share = self.sampling.documents
         if share >= 1.0:
             return self._every_row
-        if self._guard is not None:
+        if self.guard is not None:
             # Drawn by gradient alone, a rare document with a large hessian would get too large a weight.
-            return draw_by_size(_values(signal), self._guard.fraction, self.random, n_threads=self.n_threads)
+            return draw_by_size(gradient_values(signal), self.guard.fraction, self.random, n_threads=self.n_threads)
         if self.sampling.by == "queries":
             return draw_queries(self.groups, share, self.random)
         return draw_documents(self.binned.n_rows, share, self.random)
 
     def _draw_ahead(self, scores: Doubles) -> tuple[NDArray[np.uint32], NDArray[np.uint32], int]:
         """Return the rows and the features of a round, or the seed with which native code samples the rows."""
-        if self._guard is not None:
-            seed = _seed(self.random)
-            return self._every_row.rows, self._draw_features(), seed
+        if self.guard is not None:
+            seed = draw_seed(self.random)
+            return self._every_row.rows, self.draw_features(), seed
         nothing = Gradients(scores, scores)  # draws do not look at it
-        return self._draw(nothing).rows, self._draw_features(), 0
+        return self._draw(nothing).rows, self.draw_features(), 0
 
-    def _draw_features(self) -> NDArray[np.uint32]:
+    def draw_features(self) -> NDArray[np.uint32]:
         if self.sampling.features >= 1.0:
             return self._every_feature
         n_drawn = max(1, round(self.sampling.features * self._n_sources))
@@ -281,7 +282,7 @@ def _leaf_values(gradient: Doubles, hessian: Doubles, l2: float) -> Doubles:
     return np.divide(gradient, curvature, out=np.zeros(len(gradient)), where=steps)
 
 
-def _values(signal: Gradients) -> list[Doubles]:
+def gradient_values(signal: Gradients) -> list[Doubles]:
     """Return gradients and hessians, one array per class each."""
     return [*np.atleast_2d(signal.gradient), *np.atleast_2d(signal.hessian)]
 

@@ -1,0 +1,56 @@
+"""Fits on clusters: where their documents are, and boosting on workers."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from rankwright.base.errors import InputError, parameter
+from rankwright.training.boosting_loop import boost
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from rankwright.training.fit_task import FitTask
+    from rankwright.training.monitor import Monitor, WeightedModel
+
+
+@contextmanager
+def located(documents: Any, cluster: Any, checkpoint: Any) -> Iterator[tuple[Any, Any]]:
+    """Return the documents of a fit, and the cluster on which it runs; without one, None."""
+    if cluster is None:
+        if checkpoint is not None:
+            raise InputError(f"{parameter('checkpoint')} needs a cluster: a fit in one process saves no rounds.")
+        yield documents, None
+        return
+    from rankwright.distributed.cluster import opened_cluster, opened_source  # only clusters need it
+
+    with opened_source(documents) as binned, opened_cluster(cluster, checkpoint) as place:
+        yield binned, place
+
+
+def boosted_on_cluster(ranker: Any, learner: Any, monitor: Monitor, task: FitTask) -> list[WeightedModel]:
+    """Add trees that grow on workers, as `boost` does in one process."""
+    from rankwright.distributed.cluster_learner import ClusterLearner, ClusterRule
+
+    with task.cluster.coordinator(task.train, ranker, ranker.n_jobs) as coordinator:
+        nothing = f"There is nothing to learn: no swap of documents changes {ranker.metric}."
+        checkpoint = task.cluster.checkpoint
+        grower = ClusterLearner(
+            coordinator,
+            learner,
+            n_classes=ranker.n_classes(task),
+            learning_rate=ranker.learning_rate,
+            measured=monitor.measures_training,
+            checkpoint=None if checkpoint is None else checkpoint.of_fit(_identity(ranker, task)),
+        )
+        rule = ClusterRule(coordinator, nothing)
+        return boost(rule, grower, start=np.zeros(1), rounds=ranker.rounds, monitor=monitor)
+
+
+def _identity(ranker: Any, task: FitTask) -> dict[str, Any]:
+    """Return what makes two fits the same."""
+    parameters = {name: str(value) for name, value in ranker.get_params(deep=False).items() if name != "n_jobs"}
+    return {"ranker": type(ranker).__name__, "parameters": parameters, "documents": task.train.fingerprint()}

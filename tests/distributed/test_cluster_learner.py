@@ -1,0 +1,203 @@
+"""Fits on clusters give the bytes of fits in one process, however documents are divided and workers lost."""
+
+import os
+import signal
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import rankwright as rw
+from distributed.in_process import InProcess
+from properties import examples
+from rankwright.base.errors import InputError
+from rankwright.distributed.cluster import Cluster
+
+RANKERS = {
+    "lambdamart": rw.LambdaMART(rounds=4, max_leaves=6),
+    "gradient": rw.LambdaMART(rounds=3, subsample=0.5, subsample_by="gradient"),
+    "queries": rw.LambdaMART("map", rounds=3, subsample=0.5, subsample_by="queries", min_documents=3),
+    "monotone": rw.LambdaMART(rounds=3, monotone={2: 1}, min_documents=4),
+    "mart": rw.MART(rounds=4, subsample=0.6, feature_fraction=0.5, targets="gains"),
+    "mcrank": rw.McRank(rounds=2, min_documents=2),
+    "ordinal": rw.McRank(rounds=2, classes="ordinal", subsample=0.5),
+    "per_class": rw.McRank(rounds=2, trees="per_class", subsample=0.5, subsample_by="gradient"),
+}
+COARSE = ("lambdamart", "gradient", "queries", "monotone", "mart")
+
+
+def judged(n_queries=50, seed=3):
+    random = np.random.default_rng(seed)
+    qid = np.repeat(np.arange(n_queries), random.integers(1, 14, n_queries))
+    X = random.normal(size=(len(qid), 7)).astype(np.float32)
+    X[random.random(X.shape) < 0.1] = np.nan
+    X[:, 0], X[:, 1] = 1.0, random.integers(0, 4, len(qid))
+    y = np.clip(np.nan_to_num(X[:, 2]) + random.normal(size=len(qid)), 0, 3).round()
+    return rw.RankingData(X, y, qid)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    path = tmp_path_factory.mktemp("documents")
+    rw.write_letor(judged(), path / "judged.txt")
+    for coarse in (False, True):
+        rw.BinnedData.create(path / "judged.txt", path / f"{coarse}.binned", coarse=coarse)
+    return path
+
+
+def saved(ranker, folder):
+    path = folder / f"model-{os.getpid()}"
+    rw.save(ranker, path)
+    return path.read_bytes()
+
+
+def fitted(name, folder, *, coarse=False, **options):
+    ranker = type(RANKERS[name])(**RANKERS[name].get_params()).set_params(n_jobs=1)
+    if coarse:
+        ranker.set_params(coarse=True)
+    ranker.fit(rw.BinnedData(folder / f"{coarse}.binned"), **options)
+    return ranker
+
+
+@pytest.fixture(scope="module")
+def expected(folder):
+    made = {}
+
+    def model(name, coarse):
+        if (name, coarse) not in made:
+            ranker = fitted(name, folder, coarse=coarse)
+            made[name, coarse] = saved(ranker, folder), [ended.train for ended in ranker.history_.rounds]
+        return made[name, coarse]
+
+    return model
+
+
+CASES = [(name, coarse) for name in RANKERS for coarse in (False, True) if not coarse or name in COARSE]
+
+
+@pytest.mark.parametrize(("name", "coarse"), CASES)
+def test_workers_learn_the_model_of_one_process(name, coarse, folder, expected):
+    ranker = fitted(name, folder, coarse=coarse, cluster=InProcess(3))
+    assert (saved(ranker, folder), [ended.train for ended in ranker.history_.rounds]) == expected(name, coarse)
+
+
+@examples(40)
+@given(
+    st.sampled_from(CASES),
+    st.integers(1, 4),
+    st.sampled_from([1, 2, 5, 49, 60]),
+    st.sets(st.integers(1, 150)),
+    st.booleans(),
+)
+def test_neither_partitions_nor_losses_change_a_bit(folder, expected, case, workers, partitions, lost, restarts):
+    name, coarse = case
+    lost = sorted(lost) if restarts else sorted(lost)[: min(workers, partitions) - 1]
+    engine = InProcess(workers, lose=lost.__contains__, restarts=restarts)
+    ranker = fitted(name, folder, coarse=coarse, cluster=Cluster(engine, n_partitions=partitions))
+    assert saved(ranker, folder) == expected(name, coarse)[0]
+
+
+def test_workers_that_join_take_part(folder, expected):
+    engine, ranker = InProcess(1), rw.LambdaMART(rounds=4, max_leaves=6, n_jobs=1)
+
+    def join(_round):
+        engine.workers = 3
+
+    ranker.fit(rw.BinnedData(folder / "False.binned"), cluster=engine, on_round=join)
+    assert saved(ranker, folder) == expected("lambdamart", False)[0]
+
+
+def test_losses_and_traffic_are_in_the_history(folder):
+    engine = InProcess(2, lose=lambda number: number == 30)
+    rounds = fitted("lambdamart", folder, cluster=engine).history_.rounds
+    assert sum(ended.diagnostics["lost_workers"] for ended in rounds) == 1
+    assert all(ended.diagnostics["exchanged_bytes"] > 0 for ended in rounds)
+
+
+def test_validation_chooses_the_same_round(folder):
+    valid = judged(30, seed=8)
+    alone = fitted("lambdamart", folder, validation=valid)
+    together = fitted("lambdamart", folder, validation=valid, cluster=InProcess(2))
+    assert saved(together, folder) == saved(alone, folder)
+    assert [ended.validation for ended in together.history_.rounds] == [
+        ended.validation for ended in alone.history_.rounds
+    ]
+
+
+@pytest.mark.parametrize("name", ["lambdamart", "mcrank", "per_class"])
+def test_a_fit_resumes_from_its_checkpoint(name, folder, expected, tmp_path):
+    saves = rw.distributed.Checkpoint(tmp_path / "fit.checkpoint", every=1)
+
+    def stop(ended):
+        if ended.number == 2:
+            raise RuntimeError("lost")
+
+    with pytest.raises(RuntimeError, match="lost"):
+        fitted(name, folder, cluster=InProcess(2), checkpoint=saves, on_round=stop)
+    ranker = fitted(name, folder, cluster=InProcess(3), checkpoint=saves)
+    assert (saved(ranker, folder), [ended.train for ended in ranker.history_.rounds]) == expected(name, False)
+
+
+def test_a_checkpoint_of_another_fit_is_refused(folder, tmp_path):
+    path = tmp_path / "fit.checkpoint"
+    fitted("mart", folder, cluster=InProcess(1), checkpoint=rw.distributed.Checkpoint(path, every=2))
+    with pytest.raises(InputError, match="the checkpoint of another fit"):
+        fitted("lambdamart", folder, cluster=InProcess(1), checkpoint=path)
+
+
+def test_a_damaged_checkpoint_is_refused(folder, tmp_path):
+    path = tmp_path / "fit.checkpoint"
+    fitted("mart", folder, cluster=InProcess(1), checkpoint=rw.distributed.Checkpoint(path, every=2))
+    content = bytearray(path.read_bytes())
+    content[200] ^= 1
+    path.write_bytes(content)
+    with pytest.raises(InputError, match="delete it to begin anew"):
+        fitted("mart", folder, cluster=InProcess(1), checkpoint=path)
+
+
+@pytest.mark.parametrize(
+    ("ranker", "options", "sentence"),
+    [
+        (rw.AdaRank(), {}, "AdaRank learns in one process"),
+        (rw.LambdaMART(double_lambdas=None), {}, "takes no double_lambdas=None"),
+        (rw.MART(), {"query_weight": np.ones(50)}, "takes no sample_weight or query_weight"),
+        (rw.MART(), {"cluster": 0}, "must be a number of processes or an engine"),
+        (rw.MART(), {"cluster": None, "checkpoint": "x"}, "checkpoint needs a cluster"),
+    ],
+)
+def test_what_a_cluster_does_not_take_is_refused(ranker, options, sentence, folder):
+    with pytest.raises(InputError, match=sentence):
+        ranker.fit(rw.BinnedData(folder / "False.binned"), **{"cluster": InProcess(1), **options})
+
+
+def test_documents_in_memory_are_refused():
+    with pytest.raises(InputError, match="needs documents in files that all workers see, not RankingData"):
+        rw.MART().fit(judged(), cluster=2)
+
+
+@pytest.mark.slow
+def test_processes_learn_from_files_and_survive_the_loss_of_one(folder, expected):
+    with rw.distributed.Processes(2, timeout=60) as engine:
+        ranker = rw.LambdaMART(rounds=4, max_leaves=6)
+
+        def kill(ended):
+            if ended.number == 2:
+                next(iter(engine._channels)).process.send_signal(signal.SIGKILL)
+
+        ranker.fit(folder / "judged.txt", cluster=engine, on_round=kill)
+    assert saved(ranker, folder) == expected("lambdamart", False)[0]
+    assert sum(ended.diagnostics["lost_workers"] for ended in ranker.history_.rounds) == 1
+
+
+@pytest.mark.slow
+def test_a_stopped_process_is_replaced_after_the_timeout(folder, expected):
+    with rw.distributed.Processes(2, timeout=5) as engine:
+        ranker = rw.LambdaMART(rounds=4, max_leaves=6, n_jobs=1)
+
+        def stop(ended):
+            if ended.number == 1:
+                next(iter(engine._channels)).process.send_signal(signal.SIGSTOP)
+
+        ranker.fit(rw.BinnedData(folder / "False.binned"), cluster=engine, on_round=stop)
+    assert saved(ranker, folder) == expected("lambdamart", False)[0]
