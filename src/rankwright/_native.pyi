@@ -509,9 +509,7 @@ class SampleGuard:
     # After the tree that was grown last in this workspace.
     def checked(self, workspace: GrowthWorkspace) -> SampleGuard: ...
 
-def sample_guard(
-    fraction: float, n_trees: int = 0, of_first: float = 0.0, of_all: float = 0.0
-) -> SampleGuard: ...
+def sample_guard(fraction: float, n_trees: int = 0, of_first: float = 0.0, of_all: float = 0.0) -> SampleGuard: ...
 
 # Returns the tree's arrays by their names in TreeEnsemble, and the output of each row.
 def grow_tree(

@@ -132,37 +132,39 @@ class Ranker(Parameters, Estimator, ABC):
         on_round
             Called with each round as it ends, to show progress.
         cluster
-            Where to learn: an engine of `rw.distributed`, or a number of processes of this machine. LambdaMART,
-            MART and McRank learn the same model, byte for byte, on any number of workers. X is then a path or
-            pattern of files, or `BinnedData`, in a folder that all workers see; `n_jobs` is the number of threads
-            of each worker. The validation documents stay in this process.
+            Where to learn: an engine of `rw.distributed`, or a number of processes of this machine. X is then a
+            path or pattern of files, or `BinnedData`, in a folder that all workers see; `n_jobs` is the number of
+            threads of each worker. LambdaMART, MART and McRank learn the same model as in one process.
         checkpoint
-            On a cluster: a file, or a `rw.distributed.Checkpoint`, in which rounds are saved; the same call
-            resumes after the last of them.
+            On a cluster: a file, or a `rw.distributed.Checkpoint`, from which the same call resumes.
         """
         self._refuse(self.fit, unknown)
         self.check_parameters()
-        with located(X, cluster, checkpoint) as (documents, place):
+        with located(X, cluster, checkpoint) as (documents, workers):
             train = checked_train(documents, y, qid, start)
             valid = None if validation is None else checked_validation(validation, train.data)
             weights = checked_weights(train.data, sample_weight, query_weight)
             if refit:
                 require_refittable(valid, weights)
-            task = FitTask(train, valid, weights, on_round, resolve_threads(self.n_jobs), cluster=place)
-            task = self._started(task, start, validation_start)
-            if place is not None:
-                self._require_cluster_fit(task)
-            task, model, history = self._fit_once_or_twice(task, refit=refit)
-        self._remember_features(train.data)
+            task = FitTask(train, valid, weights, on_round, resolve_threads(self.n_jobs), cluster=workers)
+            return self._fit_task(self._started(task, start, validation_start), refit=refit)
+
+    def _fit_task(self, task: FitTask, *, refit: bool) -> Self:
+        """Fit, and set the attributes of a fitted ranker."""
+        if task.cluster is not None:
+            self._require_cluster_fit(task)
+        data = task.train.data
+        task, model, history = self._fit_once_or_twice(task, refit=refit)
+        self._remember_features(data)
         self.history_ = history
         self.model_ = model.described(
-            feature_names=train.data.feature_names,
-            categories=train.data.categories,
+            feature_names=data.feature_names,
+            categories=data.categories,
             about=self._about(task, history),
             ranges=task.train.ranges,
         )
-        self._sample = sample_for_importances(train.data) if model.total_gain is None else None
-        self._fold = FittedFold.of(train.data)
+        self._sample = sample_for_importances(data) if model.total_gain is None else None
+        self._fold = FittedFold.of(data)
         return self
 
     def _fit_once_or_twice(self, task: FitTask, *, refit: bool) -> tuple[FitTask, Scorer, History]:

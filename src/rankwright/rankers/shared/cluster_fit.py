@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankwright.base.errors import InputError, parameter
-from rankwright.training.boosting_loop import boost
+from rankwright.training.boosting_loop import BLOCK_SCORES, boost
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,8 +27,8 @@ def located(documents: Any, cluster: Any, checkpoint: Any) -> Iterator[tuple[Any
         return
     from rankwright.distributed.cluster import opened_cluster, opened_source  # only clusters need it
 
-    with opened_source(documents) as binned, opened_cluster(cluster, checkpoint) as place:
-        yield binned, place
+    with opened_source(documents) as binned, opened_cluster(cluster, checkpoint) as opened:
+        yield binned, opened
 
 
 def boosted_on_cluster(ranker: Any, learner: Any, monitor: Monitor, task: FitTask) -> list[WeightedModel]:
@@ -47,7 +47,8 @@ def boosted_on_cluster(ranker: Any, learner: Any, monitor: Monitor, task: FitTas
             checkpoint=None if checkpoint is None else checkpoint.of_fit(_identity(ranker, task)),
         )
         rule = ClusterRule(coordinator, nothing)
-        return boost(rule, grower, start=np.zeros(1), rounds=ranker.rounds, monitor=monitor)
+        start = np.zeros(BLOCK_SCORES)  # so many that each round is seen as it ends; the scores are on the workers
+        return boost(rule, grower, start=start, rounds=ranker.rounds, monitor=monitor)
 
 
 def _identity(ranker: Any, task: FitTask) -> dict[str, Any]:

@@ -217,7 +217,8 @@ class TreeLearner:
             return self._every_row
         if self.guard is not None:
             # Drawn by gradient alone, a rare document with a large hessian would get too large a weight.
-            return draw_by_size(gradient_values(signal), self.guard.fraction, self.random, n_threads=self.n_threads)
+            values = gradient_values(signal)
+            return draw_by_size(values, self.guard.fraction, self.random, n_threads=self.n_threads)
         if self.sampling.by == "queries":
             return draw_queries(self.groups, share, self.random)
         return draw_documents(self.binned.n_rows, share, self.random)
