@@ -19,8 +19,8 @@ struct Draw {
 };
 
 // Samples each row with probability min(1, size / mu), where a row's size is the Euclidean norm of its numbers in
-// `values`; a row of size 0 is never sampled. Returns the number of rows sampled. `first` is the number of the first
-// row among all rows, where these are a part of them.
+// `values`; a row of size 0 is never sampled. Returns the number of rows sampled. `first` is the number of the
+// first row among all rows, where these are a part of them.
 std::size_t draw_by_size(Values values, double mu, std::uint64_t seed, std::uint64_t first, int n_threads,
                          Draw draw);
 

@@ -69,9 +69,9 @@ void set_values_of_class(std::size_t k, const ClassGrowthTask& task, double l2, 
 
 }  // namespace
 
-std::vector<ClassSteps> quantise_classes(const ClassGrowthTask& task, std::size_t n_rows,
-                                         const std::function<void(const RoundedRows&, std::size_t)>& quantise_class,
-                                         GrowthWorkspace& space) {
+std::vector<ClassSteps> quantise_classes(
+    const ClassGrowthTask& task, std::size_t n_rows,
+    const std::function<void(const RoundedRows&, std::size_t)>& quantise_class, GrowthWorkspace& space) {
     space.wide.resize(n_rows, task.n_classes + 1);
     std::vector<ClassSteps> units;
     for (std::size_t k = 0; k < task.n_classes; ++k) {

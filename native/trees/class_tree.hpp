@@ -31,9 +31,9 @@ struct ClassSteps {
 
 // Writes the integers of every row of the sample, and 1 for the count of documents, to the workspace's wide rows,
 // and returns the classes' units; quantise_class(rows, k) rounds class k to the workspace's quantised numbers.
-std::vector<ClassSteps> quantise_classes(const ClassGrowthTask& task, std::size_t n_rows,
-                                         const std::function<void(const RoundedRows&, std::size_t)>& quantise_class,
-                                         GrowthWorkspace& space);
+std::vector<ClassSteps> quantise_classes(
+    const ClassGrowthTask& task, std::size_t n_rows,
+    const std::function<void(const RoundedRows&, std::size_t)>& quantise_class, GrowthWorkspace& space);
 
 // Grows one tree and overwrites outputs[k * n_rows + row] with the value of each row's leaf for class k. The
 // tree's leaf values are ordered by leaf, n_classes each.

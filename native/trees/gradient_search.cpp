@@ -70,7 +70,8 @@ std::vector<GradientSplit> GradientSearch::best_splits(std::span<const GradientL
 // The first stage, on the sums of the sample.
 GradientSearch::Search GradientSearch::screened(const GradientLeaf& leaf, LeafScratch& scratch,
                                                 const Worker& worker) const {
-    Search search{{leaf.sum, &quantised_, static_cast<std::int64_t>(leaf.rows.n_sample)}, {}, 0, {&leaf.rows, {}, {}}};
+    Search search{
+        {leaf.sum, &quantised_, static_cast<std::int64_t>(leaf.rows.n_sample)}, {}, 0, {&leaf.rows, {}, {}}};
     if (n_judged(leaf) / 2 < limits_.min_documents) return search;
     search.candidates = screen(leaf, search.judged, scratch, worker);
     select(search, scratch);
@@ -87,7 +88,8 @@ std::vector<GradientSearch::Candidate> GradientSearch::screen(const GradientLeaf
         candidates.size(), std::max<std::size_t>(1, candidates.size() / 4), threads_for(leaf, worker),
         [&](std::size_t first, std::size_t last) {
             for (std::size_t slot = first; slot < last; ++slot) {
-                const FeatureSums sums = level_sums(leaf.histogram, slot, scratch.levels.data() + slot * kCoarseLevels);
+                const FeatureSums sums =
+                    level_sums(leaf.histogram, slot, scratch.levels.data() + slot * kCoarseLevels);
                 const bool bounds = !binned_.coarse && scan.can_bound(direction(slot));
                 candidates[slot] = {
                     sums,
@@ -204,8 +206,8 @@ GradientSplit GradientSearch::best_with_enough_documents(const GradientLeaf& lea
 }
 
 // Whether a split that was found without counting is the best with enough documents on both sides too.
-bool GradientSearch::leaves_enough(const GradientLeaf& leaf, const FeatureSums& feature, const GradientSplit& split,
-                                   RowStore& store) const {
+bool GradientSearch::leaves_enough(const GradientLeaf& leaf, const FeatureSums& feature,
+                                   const GradientSplit& split, RowStore& store) const {
     if (limits_.min_documents <= 1) return true;
     if (direction(split.slot) != 0 || !leaf.bounds.are_open()) return false;
     const std::size_t number = features_[split.slot];

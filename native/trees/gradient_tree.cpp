@@ -93,10 +93,9 @@ GrownTree grow_tree(const BinnedMatrix& features, GrowthTask task, const GrowthL
     if (task.all_rows_judge)
         quantise(task.gradient, task.hessian, {}, {}, limits.levels, n_threads, space.all_quantised);
     const Quantised& judging = task.all_rows_judge ? space.all_quantised : space.quantised;
-    const BinnedMatrix& binned =
-        order_categories(features, task.features, judging,
-                         task.all_rows_judge ? std::span<const std::uint32_t>() : task.sample, n_threads,
-                         space.categories);
+    const BinnedMatrix& binned = order_categories(
+        features, task.features, judging, task.all_rows_judge ? std::span<const std::uint32_t>() : task.sample,
+        n_threads, space.categories);
     const GradientSearch search(binned, task, limits, space.quantised, space.all_quantised);
     space.sample_gains = {};
     const GradientStatistic statistic(limits, search, space.sample_gains);

@@ -47,13 +47,13 @@ concept Statistic =
              std::int64_t* histogram, Worker& worker, typename S::Sums& sums, const typename S::Split& split) {
         { s.layout() } -> std::same_as<const HistogramLayout&>;
         { s.total(histogram) } -> std::same_as<typename S::Sums>;
-        { s.subtract(sums, sums) };  // from the second
+        { s.subtract(sums, sums) };           // from the second
         { s.search(leaves, store, worker) };  // sets the best split of each
         { s.allows(split) } -> std::same_as<bool>;
         { s.code_split(split) } -> std::convertible_to<CodeSplit>;
-        { s.left_is_lighter(leaf) } -> std::same_as<bool>;  // after its best split
+        { s.left_is_lighter(leaf) } -> std::same_as<bool>;   // after its best split
         { s.reported_gain(split) } -> std::same_as<double>;  // called once for each split of the tree
-        { s.pass_down(leaf, child, child) };  // sets what the children inherit
+        { s.pass_down(leaf, child, child) };                 // sets what the children inherit
     };
 
 template <Statistic S>
@@ -126,9 +126,8 @@ class Grower {
         }
         if (store_.takes_batches() || next.size() == 1) return divide(next, {space_.scratch[0], n_threads_});
         const int threads_per_leaf = std::max(1, n_threads_ / static_cast<int>(next.size()));
-        parallel_for(next.size(), n_threads_, [&](std::size_t i) {
-            divide({&next[i], 1}, {space_.scratch[i], threads_per_leaf});
-        });
+        parallel_for(next.size(), n_threads_,
+                     [&](std::size_t i) { divide({&next[i], 1}, {space_.scratch[i], threads_per_leaf}); });
     }
 
     // Finds the rows of the children of each leaf, and the best split of each child.
@@ -138,8 +137,8 @@ class Grower {
         std::vector<Division> divisions;
         for (const Leaf<S>* leaf : parents) {
             histograms.push_back(is_last ? Histogram() : space_.histograms.take());
-            divisions.push_back({&leaf->rows, statistic_.code_split(leaf->best),
-                                 statistic_.left_is_lighter(*leaf), histograms.back().get()});
+            divisions.push_back({&leaf->rows, statistic_.code_split(leaf->best), statistic_.left_is_lighter(*leaf),
+                                 histograms.back().get()});
             divisions.back().left.id = leaf->children[0].rows.id;
             divisions.back().right.id = leaf->children[1].rows.id;
         }

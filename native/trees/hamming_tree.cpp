@@ -63,7 +63,9 @@ VoteTree grow_hamming_tree(const BinnedMatrix& binned, const VoteTask& task, std
     std::vector<std::uint32_t> all_rows(binned.n_rows);
     std::iota(all_rows.begin(), all_rows.end(), std::uint32_t{0});
     VoteTree tree;
-    const auto fill = [&](RowList rows, int threads, VoteSum* histogram) { finder.fill(rows, threads, histogram); };
+    const auto fill = [&](RowList rows, int threads, VoteSum* histogram) {
+        finder.fill(rows, threads, histogram);
+    };
     LocalRows rows(binned, all_rows, finder.layout(), fill, space.quantised, false, space);
     const auto leaves = Grower(binned, statistic, rows, max_leaves, n_threads, space)
                             .grow({best_constant(finder.total_of_rows()), true}, tree);

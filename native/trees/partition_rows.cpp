@@ -28,10 +28,12 @@ void PartitionRows::begin(const PartTask& task, std::size_t n_leaves) {
         class_search_ =
             std::make_unique<ClassSearch>(binned_, task.features, limits_, std::move(units), space_.wide.width);
         fill = [this](RowList rows, int threads, Packed* histogram) {
-            fill_wide_histogram(binned_, rows, space_.wide, class_search_->features(), layout(), threads, histogram);
+            fill_wide_histogram(binned_, rows, space_.wide, class_search_->features(), layout(), threads,
+                                histogram);
         };
     } else {
-        search_ = std::make_unique<GradientSearch>(binned_, task_, limits_, space_.quantised, space_.all_quantised);
+        search_ =
+            std::make_unique<GradientSearch>(binned_, task_, limits_, space_.quantised, space_.all_quantised);
         fill = [this](RowList rows, int threads, Packed* histogram) {
             fill_histogram(binned_, rows, space_.quantised, search_->bytes(), layout(), threads, histogram);
         };
@@ -52,10 +54,9 @@ void PartitionRows::quantise(const PartTask& task) {
             round_to_steps(rows, n_threads_, quantised);
     };
     if (task.shared) {
-        quantise_classes({task.steps.size(), task.gradient, task.hessian, task.sample, task.sample_weights, {}},
-                         binned_.n_rows,
-                         [&](const RoundedRows& rows, std::size_t k) { round(rows, task.steps[k], space_.quantised); },
-                         space_);
+        quantise_classes(
+            {task.steps.size(), task.gradient, task.hessian, task.sample, task.sample_weights, {}}, binned_.n_rows,
+            [&](const RoundedRows& rows, std::size_t k) { round(rows, task.steps[k], space_.quantised); }, space_);
         return;
     }
     round({task.gradient, task.hessian, task.sample, task.sample_weights}, task.steps.front(), space_.quantised);
@@ -113,7 +114,8 @@ void PartitionRows::sum_codes(std::span<const std::uint32_t> leaves, std::span<c
         std::ranges::copy(rows_->count(leaves_[leaves[i]], features[i]), counts + i * kCodes);
 }
 
-void PartitionRows::number_rows(std::span<const std::uint32_t> leaves, std::span<std::uint32_t> leaf_of_row) const {
+void PartitionRows::number_rows(std::span<const std::uint32_t> leaves,
+                                std::span<std::uint32_t> leaf_of_row) const {
     for (std::uint32_t i = 0; i < leaves.size(); ++i)
         for (const RowList& rows : {leaves_[leaves[i]].sample, leaves_[leaves[i]].rest})
             for (const std::uint32_t row : rows) leaf_of_row[row] = i;
@@ -134,8 +136,8 @@ void find_leaves(const BinnedMatrix& binned, const SplitArrays& splits, std::spa
         const auto feature = static_cast<std::size_t>(splits.feature[split]);
         const std::vector<float>& edges = binned.edges[feature];
         const auto code = std::ranges::lower_bound(edges, splits.threshold[split]) - edges.begin();
-        const std::size_t n_left = divide(
-            binned, {feature, static_cast<int>(code), splits.missing_left[split] != 0}, rows, buffer);
+        const std::size_t n_left =
+            divide(binned, {feature, static_cast<int>(code), splits.missing_left[split] != 0}, rows, buffer);
         left_to_do.push_back({splits.left[split], rows.first(n_left)});
         left_to_do.push_back({splits.right[split], rows.subspan(n_left)});
     }

@@ -31,7 +31,9 @@ int threads_for(const LeafRows& rows, const Worker& worker) {
 
 }  // namespace
 
-bool RowStore::any_missing(const LeafRows& rows, std::size_t feature) { return count(rows, feature)[kMissing] > 0; }
+bool RowStore::any_missing(const LeafRows& rows, std::size_t feature) {
+    return count(rows, feature)[kMissing] > 0;
+}
 
 bool RowStore::leaves_enough(const LeafRows& rows, const CodeSplit& split, std::int64_t least) {
     const CodeCounts counts = count(rows, split.feature);
@@ -151,7 +153,8 @@ void LocalRows::sum_codes(std::span<const CodeRequest> requests, Worker& worker)
         if (i + 1 < features.size()) fetch_pages(binned_.column(features[i + 1]), binned_.n_rows);
         parallel_for(requests.size(), worker.n_threads, [&](std::size_t request) {
             const auto& listed = requests[request].features;
-            const auto position = static_cast<std::size_t>(std::ranges::find(listed, features[i]) - listed.begin());
+            const auto position =
+                static_cast<std::size_t>(std::ranges::find(listed, features[i]) - listed.begin());
             if (position < listed.size()) sum_codes_of(requests[request], position, position + 1, 1);
         });
         release_pages(binned_.column(features[i]), binned_.n_rows);

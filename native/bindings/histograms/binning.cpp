@@ -110,14 +110,8 @@ BinnedMatrix matrix_of(const Binning& binning, Matrix<std::uint8_t> columns, Arr
     const auto kept = [](const std::uint8_t* codes) {
         return std::shared_ptr<const std::uint8_t[]>(codes, [](const std::uint8_t*) {});
     };
-    return {binning,
-            n_rows,
-            columns.shape(0),
-            columns.shape(1),
-            next_matrix_id(),
-            block_rows,
-            kept(rows.data()),
-            kept(columns.data())};
+    return {binning,          n_rows,     columns.shape(0),  columns.shape(1),
+            next_matrix_id(), block_rows, kept(rows.data()), kept(columns.data())};
 }
 
 // The rows [first, last) of a matrix, whose codes it shares.
@@ -187,8 +181,8 @@ void bind_binning(nb::module_& m) {
         .def_ro("coarse", &Binning::coarse)
         .def("encode", &encoded_rows, nb::arg("values"), nb::arg("n_threads"))
         .def("arrange", &arranged, nb::arg("codes"), nb::arg("order"), nb::arg("n_threads"))
-        .def("matrix", &matrix_of, nb::arg("columns"), nb::arg("rows"), nb::arg("n_rows"), nb::arg("block_rows") = 0,
-             nb::keep_alive<0, 2>(), nb::keep_alive<0, 3>());
+        .def("matrix", &matrix_of, nb::arg("columns"), nb::arg("rows"), nb::arg("n_rows"),
+             nb::arg("block_rows") = 0, nb::keep_alive<0, 2>(), nb::keep_alive<0, 3>());
     nb::class_<BinnedMatrix, Binning>(m, "BinnedMatrix")
         .def("part", &part_of, nb::arg("first"), nb::arg("last"), nb::keep_alive<0, 1>())
         .def_ro("n_rows", &BinnedMatrix::n_rows)

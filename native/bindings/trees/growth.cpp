@@ -163,7 +163,8 @@ void bind_growth(nb::module_& m) {
         .def_prop_ro("state",
                      [](const SampleGuard& guard) {
                          const SampleGuard::State& state = guard.state();
-                         return nb::make_tuple(state.fraction, state.n_trees, state.sums.of_first, state.sums.of_all);
+                         return nb::make_tuple(state.fraction, state.n_trees, state.sums.of_first,
+                                               state.sums.of_all);
                      })
         .def("checked", &checked_guard, nb::arg("workspace"));
     m.def("sample_guard", &new_guard, nb::arg("fraction"), nb::arg("n_trees") = 0, nb::arg("of_first") = 0.0,

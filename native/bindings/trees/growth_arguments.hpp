@@ -5,8 +5,8 @@
 
 #include "bindings/arguments/arrays.hpp"
 #include "histograms/quantise.hpp"
-#include "trees/growth_limits.hpp"
 #include "trees/following.hpp"
+#include "trees/growth_limits.hpp"
 
 namespace rankwright::bindings {
 
@@ -15,7 +15,7 @@ inline constexpr const char* kFeatures = "features must list existing features i
 
 // Ascending numbers below n.
 inline std::span<const std::uint32_t> checked_subset(const Array<std::uint32_t>& members, std::size_t n,
-                                              const char* sentence) {
+                                                     const char* sentence) {
     const auto subset = view(members);
     std::size_t falls = 0;
     for (std::size_t i = 1; i < subset.size(); ++i) falls += subset[i - 1] >= subset[i];
@@ -34,7 +34,8 @@ inline void check_weights(Doubles hessian, Doubles sample_weights, std::size_t n
         require(values.empty() || std::ranges::min(values) >= 0.0, "hessians and weights must not be negative");
 }
 
-inline std::span<const std::int8_t> checked_directions(const Array<std::int8_t>& monotone, std::size_t n_features) {
+inline std::span<const std::int8_t> checked_directions(const Array<std::int8_t>& monotone,
+                                                       std::size_t n_features) {
     require(monotone.size() == 0 || monotone.size() == n_features, "monotone must have one value per feature");
     require(std::ranges::all_of(view(monotone),
                                 [](std::int8_t direction) { return -1 <= direction && direction <= 1; }),
@@ -42,8 +43,8 @@ inline std::span<const std::int8_t> checked_directions(const Array<std::int8_t>&
     return view(monotone);
 }
 
-inline GrowthLimits checked_limits(std::int32_t max_leaves, std::int64_t min_documents, double min_hessian, double l2,
-                            double min_gain, std::int32_t levels) {
+inline GrowthLimits checked_limits(std::int32_t max_leaves, std::int64_t min_documents, double min_hessian,
+                                   double l2, double min_gain, std::int32_t levels) {
     require(max_leaves >= 1 && min_documents >= 1, "limits must be at least 1");
     require(kFineLevels <= levels && levels <= kMostLevels, "levels must be from 0 to 127");
     require(min_hessian >= 0.0 && l2 >= 0.0 && min_gain >= 0.0, "limits must not be negative");

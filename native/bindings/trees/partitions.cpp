@@ -42,8 +42,8 @@ struct BoundPart {
 };
 
 void begin(BoundPart& part, Matrix<double> gradient, Matrix<double> hessian, Array<std::uint32_t> sample,
-           Array<double> sample_weights, Array<std::uint32_t> features, Steps2 steps, Steps2 all_steps, bool shared,
-           std::size_t n_leaves) {
+           Array<double> sample_weights, Array<std::uint32_t> features, Steps2 steps, Steps2 all_steps,
+           bool shared, std::size_t n_leaves) {
     const BinnedMatrix& binned = part.rows.binned();
     require_numbers(binned);
     std::vector<NumberSizes> sizes = checked_steps(steps);
@@ -96,14 +96,18 @@ nb::tuple divided(BoundPart& part, Matrix<std::int64_t> divisions) {
     for (std::size_t i = 0; i < divisions.shape(0); ++i) {
         const std::int64_t* row = divisions.data() + i * kDivisionColumns;
         const auto leaf = [&](std::size_t column) {
-            return part.checked_leaf(static_cast<std::uint32_t>(std::clamp<std::int64_t>(row[column], 0, 1 << 30)));
+            return part.checked_leaf(
+                static_cast<std::uint32_t>(std::clamp<std::int64_t>(row[column], 0, 1 << 30)));
         };
         require(0 <= row[3] && row[3] < static_cast<std::int64_t>(part.rows.binned().n_features),
                 "a feature is out of range");
         require(0 <= row[4] && row[4] < kMostBins, "a code is out of range");
-        checked.push_back({leaf(0), leaf(1), leaf(2),
+        checked.push_back({leaf(0),
+                           leaf(1),
+                           leaf(2),
                            {static_cast<std::size_t>(row[3]), static_cast<int>(row[4]), row[5] != 0},
-                           row[6] != 0, row[6] == 1});
+                           row[6] != 0,
+                           row[6] == 1});
         n_summed += row[6] != 0;
     }
     Output<std::int64_t, 2> sizes({checked.size(), 2}), histograms({n_summed, part.rows.histogram_size()});
@@ -186,8 +190,8 @@ nb::tuple largest_numbers(Array<double> gradient, Array<double> hessian, Array<s
     require(gradient.size() == hessian.size(), "there must be one hessian per gradient");
     const auto rows = checked_subset(sample, gradient.size(), kSample);
     require(sample_weights.size() == 0 || sample_weights.size() == rows.size(), "there must be a weight per row");
-    const NumberSizes sizes = rows.empty() ? NumberSizes()
-                                           : largest({view(gradient), view(hessian), rows, view(sample_weights)});
+    const NumberSizes sizes =
+        rows.empty() ? NumberSizes() : largest({view(gradient), view(hessian), rows, view(sample_weights)});
     return nb::make_tuple(sizes.gradient, sizes.hessian);
 }
 
@@ -220,7 +224,9 @@ class CalledRows : public RemoteRows {
                   static_cast<std::int64_t>(division.right.id), static_cast<std::int64_t>(division.split.feature),
                   static_cast<std::int64_t>(division.split.code),
                   static_cast<std::int64_t>(division.split.missing_left),
-                  static_cast<std::int64_t>(!division.histogram ? 0 : division.left_is_summed ? 1 : 2)})
+                  static_cast<std::int64_t>(!division.histogram       ? 0
+                                            : division.left_is_summed ? 1
+                                                                      : 2)})
                 *row++ = number;
         }
         const auto answer =
@@ -275,8 +281,8 @@ class CalledRows : public RemoteRows {
     void sum_leaves(std::span<const std::uint32_t> leaves, std::vector<double>& gradients,
                     std::vector<double>& hessians) override {
         nb::gil_scoped_acquire acquire;
-        const auto answer = nb::cast<std::pair<Matrix<double>, Matrix<double>>>(
-            parts_.attr("sum_leaves")(to_numpy(leaves)));
+        const auto answer =
+            nb::cast<std::pair<Matrix<double>, Matrix<double>>>(parts_.attr("sum_leaves")(to_numpy(leaves)));
         require(answer.first.shape(1) == leaves.size() && answer.second.size() == answer.first.size(),
                 "there must be one sum per leaf");
         gradients.assign(answer.first.data(), answer.first.data() + answer.first.size());
@@ -347,9 +353,10 @@ void bind_partitions(nb::module_& m) {
         .def("leaf_of_row", &leaves_of_rows, nb::arg("leaves"));
     m.def("fixed_sums", &fixed_sums, nb::arg("values"), nb::arg("leaf_of_row"), nb::arg("n_leaves"),
           nb::arg("exponent"), nb::arg("n_threads"));
-    m.def("common_exponent",
-          [](Array<double> values, int n_threads) { return common_exponent(view(values), n_threads); },
-          nb::arg("values"), nb::arg("n_threads"));
+    m.def(
+        "common_exponent",
+        [](Array<double> values, int n_threads) { return common_exponent(view(values), n_threads); },
+        nb::arg("values"), nb::arg("n_threads"));
     m.def("largest_numbers", &largest_numbers, nb::arg("gradient"), nb::arg("hessian"), nb::arg("sample"),
           nb::arg("sample_weights"));
     m.def("leaves_by_codes", &leaves_by_codes, nb::arg("binned"), nb::arg("feature"), nb::arg("threshold"),
@@ -357,8 +364,8 @@ void bind_partitions(nb::module_& m) {
     m.def("quantisation_step", &step_of, nb::arg("largest"), nb::arg("n_rows"), nb::arg("levels"));
     m.def("grow_remote_tree", &grown_remotely, nb::arg("binned"), nb::arg("parts"), nb::arg("n_sample"),
           nb::arg("n_rest"), nb::arg("features"), nb::arg("monotone"), nb::arg("steps"), nb::arg("all_steps"),
-          nb::arg("shared"), nb::arg("max_leaves"), nb::arg("min_documents"), nb::arg("min_hessian"), nb::arg("l2"),
-          nb::arg("min_gain"), nb::arg("levels"), nb::arg("n_threads"), nb::arg("workspace"));
+          nb::arg("shared"), nb::arg("max_leaves"), nb::arg("min_documents"), nb::arg("min_hessian"),
+          nb::arg("l2"), nb::arg("min_gain"), nb::arg("levels"), nb::arg("n_threads"), nb::arg("workspace"));
 }
 
 }  // namespace rankwright::bindings
