@@ -8,6 +8,17 @@ from .checks import LogCheck as LogCheck
 from .checks import check as check
 from .counts import ClickCounts as ClickCounts
 from .counts import read_counts as read_counts
+from .experiments.ab_test import ABTestResult as ABTestResult
+from .experiments.ab_test import ExperimentBalance as ExperimentBalance
+from .experiments.ab_test import ab_test as ab_test
+from .experiments.ab_test import session_outcomes as session_outcomes
+from .experiments.credits import TeamCredits as TeamCredits
+from .experiments.credits import read_credits as read_credits
+from .experiments.interleaving import InterleavingResult as InterleavingResult
+from .experiments.interleaving import interleaving as interleaving
+from .experiments.planning import ExperimentPlan as ExperimentPlan
+from .experiments.planning import plan_ab_test as plan_ab_test
+from .experiments.planning import plan_interleaving as plan_interleaving
 from .judgements import ClickJudgements as ClickJudgements
 from .judgements import click_judgements as click_judgements
 from .learning import LearnedRanker as LearnedRanker

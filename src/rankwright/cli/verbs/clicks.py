@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
@@ -11,9 +10,10 @@ import typer
 
 import rankwright as rw
 from rankwright.base.errors import InputError
+from rankwright.cli.options.click_logs import LOG, LogOptions, show_with_chart
 from rankwright.cli.options.data_files import FORMATS, LETOR, ReadOptions, read_data, read_documents_with_labels
 from rankwright.cli.options.faces import Face, names
-from rankwright.cli.options.option_groups import REQUIRED, argument, option, option_group
+from rankwright.cli.options.option_groups import REQUIRED, argument, option
 from rankwright.cli.options.rankers import SETTINGS, make_ranker
 from rankwright.cli.options.shared_options import (
     JSON,
@@ -90,44 +90,6 @@ def _size(log: Any) -> str:
     return repr(log).removeprefix("ClickLog(").removesuffix(")")
 
 
-@option_group
-class LogOptions:
-    """How a click log is read."""
-
-    events: Path | None = option(
-        "Events of User Behavior Insights (NDJSON or Parquet); LOG then has its queries.", "FILE"
-    )
-    yandex: bool = option("LOG has the sessions of Yandex's relevance prediction challenge.", default=False)
-    columns: str | None = option(
-        "Columns of a table that are not called as usual, such as clicked=is_click,position=rank.",
-        "ROLE=COLUMN,...",
-    )
-
-    def read(self, path: Path) -> rw.clicks.ClickLog:
-        """Return the log in a file."""
-        from rankwright.clicks.readers.log_builder import ClickLogWarning
-
-        if (self.events is not None) + self.yandex + (self.columns is not None) > 1:
-            raise InputError("Give one of --events, --yandex and --columns.")
-        with warnings.catch_warnings(action="ignore", category=ClickLogWarning):  # the log keeps them as notes
-            if self.events is not None:
-                return rw.clicks.read_ubi(path, self.events)
-            if self.yandex:
-                return rw.clicks.read_yandex(path)
-            words = [word.partition("=") for word in (self.columns or "").split(",") if word]
-            if wrong := [role + equals for role, equals, column in words if not (equals and column)]:
-                raise InputError(f"--columns takes ROLE=COLUMN,..., not {wrong[0]!r}.")
-            return rw.clicks.read_log(path, **{role.strip(): column.strip() for role, _, column in words})
-
-
-LOG = argument(
-    "Table with one row per impression: .csv, .tsv, .parquet, or a folder of .parquet; or as --events and "
-    "--yandex say.",
-    "LOG",
-    default=REQUIRED,
-)
-
-
 def check(*, log: Path = LOG, how: LogOptions, plot: Path | None = PLOT, json: bool = JSON) -> None:
     """Describe a click log, and say what would mislead whoever learns from it.
 
@@ -195,11 +157,7 @@ def propensities(
 def _show_result(log: Path, analyse: Any, how: LogOptions, options: Given, plot: Path | None, json: bool) -> None:
     """Analyse a log, and show the result and its chart."""
     check_plot(plot, inputs=(log,))
-    result = analyse(how.read(log), **options)
-    if plot is not None:
-        result.chart().save(plot)
-        note(f"wrote {plot}")
-    show(result, json=json)
+    show_with_chart(analyse(how.read(log), **options), plot, json)
 
 
 def judge(
@@ -270,10 +228,7 @@ def evaluate(
     check_plot(plot, inputs=(log, data))
     with opened(named_files(systems), data, reading, options["n_jobs"]) as (rankers, documents):
         result = rw.clicks.off_policy(how.read(log), rankers, documents, **options)
-    if plot is not None:
-        result.chart().save(plot)
-        note(f"wrote {plot}")
-    show(result, json=json)
+    show_with_chart(result, plot, json)
 
 
 def train(
@@ -317,6 +272,91 @@ def train(
     show(learned, json=json)
 
 
+EXPERIMENT = {"level": Face("FRACTION"), "planned": Face("N", more={"min": 1})}
+
+
+def interleaving(
+    *,
+    credits_file: Path = argument(
+        "Log of `rankwright serve --interleave`, or a table in CSV with the columns first and second, one row per "
+        "impression, and if known session and user.",
+        "CREDITS",
+        default=REQUIRED,
+    ),
+    names: Given = options_of(
+        "clicks.read_credits",
+        faces={"first": Face("NAME", rare=True, type=str), "second": Face("NAME", rare=True, type=str)},
+    ),
+    options: Given = options_of("clicks.interleaving", faces=EXPERIMENT | {"by": Face("UNIT", type=str)}),
+    plot: Path | None = PLOT,
+    json: bool = JSON,
+) -> None:
+    """Tell which of two interleaved rankers users prefer, with tests that hold at any time.
+
+    Example:
+
+        rankwright clicks interleaving serve.log
+    """
+    check_plot(plot, inputs=(credits_file,))
+    result = rw.clicks.interleaving(rw.clicks.read_credits(credits_file, **names), **options)
+    show_with_chart(result, plot, json)
+
+
+def ab(
+    *,
+    log: Path = LOG,
+    how: LogOptions,
+    options: Given = options_of("clicks.ab_test", without=("users", "names"), faces=EXPERIMENT),
+    plot: Path | None = PLOT,
+    json: bool = JSON,
+) -> None:
+    """Compare the clicks per list of the two policies of a log, which is an A/B test, by session.
+
+    Example:
+
+        rankwright clicks ab log.csv
+    """
+    check_plot(plot, inputs=(log,))
+    show_with_chart(rw.clicks.ab_test(*rw.clicks.session_outcomes(how.read(log)), **options), plot, json)
+
+
+def plan(
+    *,
+    preference: float | None = option("Preference that interleaving is to detect: 0.02 for 51 : 49.", "NUMBER"),
+    ties: float = option("With --preference: expected fraction of ties.", "FRACTION", default=0.0),
+    rate: float | None = option("Rate in the first arm of an A/B test, instead of --preference.", "FRACTION"),
+    difference: float | None = option("With --rate: difference of rates to detect.", "NUMBER"),
+    options: Given = options_of(
+        "clicks.plan_interleaving",
+        without=("ties",),
+        faces={
+            "sessions_per_user": Face("NUMBER"),
+            "correlation": Face("FRACTION"),
+            "level": Face("FRACTION"),
+            "power": Face("FRACTION"),
+        },
+    ),
+    plot: Path | None = PLOT,
+    json: bool = JSON,
+) -> None:
+    """Tell how many sessions an interleaving experiment or an A/B test needs.
+
+    Example:
+
+        rankwright clicks plan --preference 0.02 --ties 0.6
+    """
+    if (preference is None) == (rate is None) or (rate is None) != (difference is None):
+        raise InputError("Give --preference, or --rate and --difference.")
+    check_plot(plot)
+    if preference is not None:
+        result = rw.clicks.plan_interleaving(preference, ties=ties, **options)
+    else:
+        assert rate is not None
+        assert difference is not None
+        result = rw.clicks.plan_ab_test(rate, difference, **options)
+    show_with_chart(result, plot, json)
+
+
 TASKS = {
     "simulate": simulate,
     "check": check,
@@ -325,6 +365,9 @@ TASKS = {
     "judge": judge,
     "evaluate": evaluate,
     "train": train,
+    "interleaving": interleaving,
+    "ab": ab,
+    "plan": plan,
 }
 
 
@@ -334,7 +377,7 @@ class Tasks(VerbGroup):
     panels: ClassVar[Mapping[str, Sequence[str]]] = {
         "Logs": ("simulate", "check"),
         "Models": ("models", "propensities", "judge", "train"),
-        "Verdicts": ("evaluate",),
+        "Verdicts": ("evaluate", "interleaving", "ab", "plan"),
     }
 
     def load(self, name: str) -> Any:

@@ -134,6 +134,8 @@ class ClickRequest(Struct, forbid_unknown_fields=True):
     ranks: Annotated[
         list[Positive], Meta(description="Ranks of the clicked documents, from 1; empty if none was.")
     ]
+    session: Annotated[Name | None, Meta(description="Session, for the log: to test by session.")] = None
+    user: Annotated[Name | None, Meta(description="User, for the log: to test by user.")] = None
 
 
 class ClickResponse(Struct):

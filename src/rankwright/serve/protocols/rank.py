@@ -99,7 +99,8 @@ async def clicks(service: Service, exchange: Exchange) -> Response:
         prometheus.reports.labels(*pair, winner or TIE).inc()
         for model, count in counted.items():
             prometheus.clicks.labels(*pair, model).inc(count)
-    log("clicks", request=exchange.id, impression=impression.number, clicks=counted, counted=is_first)
+    units: dict[str, Any] = {"session": request.session, "user": request.user}
+    log("clicks", request=exchange.id, impression=impression.number, clicks=counted, counted=is_first, **units)
     return Response.json(ClickResponse(counted, winner, is_first))
 
 
