@@ -12,7 +12,7 @@ FUZZ   ?= --seconds 120
 SOAK   ?= --minutes 20
 TESTS  ?= tests
 
-.PHONY: demo test wheel browser engines clusters quick long lowest fuzz soak check format docs site papers bench \
+.PHONY: demo test wheel ecosystem browser engines clusters quick long lowest fuzz soak check format docs site papers bench \
 	bench-counts sanitize clean
 .DELETE_ON_ERROR:
 
@@ -55,6 +55,16 @@ wheel:
 	mv dist/built/*.tar.gz dist
 	case $$(ls dist) in *abi3*) $(BIN)/abi3audit --strict --verbose dist/*.whl;; esac
 	$(BIN)/python tests/wheel/try_wheel.py dist/*.whl
+
+# Tools that models and results live in, at their current versions, in an environment of its own: MLflow with a tracking
+# server, data frames of six libraries, PyTerrier, ir_measures, ranx, Optuna's dashboard.
+ecosystem: BIN := $(VENV)-ecosystem/bin
+ecosystem:
+	$(PYTHON) -m venv $(VENV)-ecosystem
+	$(PIP) --upgrade "pip>=25.1"
+	$(PIP) --upgrade --group ecosystem
+	$(PIP) .
+	$(BIN)/python -m pytest -W default -p no:cacheprovider tests/ecosystem
 
 # Pages in a browser: chromium and playwright are installed first, if they can be.
 browser: $(VENV)/.dev $(VENV)/.built
@@ -134,7 +144,7 @@ sanitize: $(VENV)/.dev $(VENV)/.built
 	$(SANITIZED) -m fuzz bindings $(FUZZ)
 
 clean:
-	rm -rf $(VENV) $(VENV)-lowest $(VENV)-sanitize $(VENV)-wheel build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(VENV)-lowest $(VENV)-sanitize $(VENV)-wheel $(VENV)-ecosystem build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
 
 # Each stamp stands for a finished step, so that a second run repeats nothing that has not changed.
 $(VENV)/bin/python:

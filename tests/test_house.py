@@ -164,7 +164,7 @@ def test_tests_mirror_the_source():
         relative = path.relative_to(ROOT / "tests")
         if (
             not path.name.startswith("test_")
-            or relative.parts[0] in {"browser", "fuzz"}
+            or relative.parts[0] in {"browser", "ecosystem", "fuzz"}
             or len(relative.parts) == 1
         ):
             continue

@@ -23,7 +23,7 @@ train, test = (rw.synthetic.RandomPolynomial.draw(0).sample(30, seed=seed) for s
 ranker = rw.LambdaMART("ndcg@10").fit(train)
 rw.save(ranker, "model.rw")
 print(rw.evaluate({"LambdaMART": ranker}, test, metrics="ndcg@10"))
-print(next(iter(ranker.rank(test).items()))[1][:3])
+print("Best rows of the first query:", ranker.rank(test)[:3])
 """
 
 # What a service does that only scores: numpy and lazy-loader are all it needs.
@@ -92,7 +92,7 @@ def main() -> None:
         smallest = Environment(options.interpreter, Path(folder), "smallest")
         smallest.install("--no-deps", wheel, "numpy", "lazy-loader")
         smallest.run("python", "-c", SCORES)
-        if "pip install 'typer" not in smallest.run("rankwright", "--version", fails=True):
+        if "This needs typer" not in smallest.run("rankwright", "--version", fails=True):
             sys.exit("without typer, the command line does not say what it needs")
     print(f"{options.wheel.name}: {size:,} bytes, first ranking after {seconds:.0f} s in an empty environment.")
     if seconds > options.seconds:

@@ -81,9 +81,5 @@ def requiring(package: str) -> Iterator[None]:
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] != {"scikit-learn": "sklearn"}.get(package, package):
             raise
-        from importlib.metadata import requires
-
-        bound = next((each for each in requires("rankwright") or () if each.startswith(package)), package)
-        raise MissingPackageError(
-            f"This needs {package}, which is not installed: pip install '{bound}'."
-        ) from None
+        sentence = f"This needs {package}, which is not installed: run pip install rankwright, which brings it."
+        raise MissingPackageError(sentence) from None

@@ -13,7 +13,7 @@ from rankwright.base.wording import brief_list, closest
 from rankwright.data.categories import source_columns
 from rankwright.data.column_roles import DOCUMENT, LABEL, QUERY
 from rankwright.data.dataset import Documents
-from rankwright.data.readers.frames import columns_of
+from rankwright.data.readers.frame_columns import columns_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

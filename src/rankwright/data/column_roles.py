@@ -72,6 +72,8 @@ class Columns:
         Those of them that a rule left out: the caller did not mention them.
     rounded
         Features whose integers 32-bit floats cannot tell apart, and how many remain.
+    library
+        The library of the data frame that had these columns, such as polars; empty if it was a file.
     """
 
     label: str | None
@@ -83,6 +85,7 @@ class Columns:
     not_used: Mapping[str, str] = field(default_factory=dict)
     guessed: tuple[str, ...] = ()
     rounded: Mapping[str, str] = field(default_factory=dict)
+    library: str = ""
 
     def __str__(self) -> str:
         parts = [f"features: {counted(len(self.features), 'column')} ({brief_list(self.features)})"]

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from functools import partial
 from math import nan
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
@@ -67,8 +67,18 @@ class TableColumn(Protocol):
         ...
 
 
-def documents_of(columns: Iterable[TableColumn], roles: Roles) -> Documents:
-    """Return the documents of a table, one per row, with labels if there is a label column."""
+class FilledMatrix(NamedTuple):
+    """Features that a reader has put into a matrix already, by the names of their columns."""
+
+    names: tuple[str, ...]
+    X: Floats
+
+
+def documents_of(columns: Iterable[TableColumn], roles: Roles, filled: FilledMatrix | None = None) -> Documents:
+    """Return the documents of a table, one per row, with labels if there is a label column.
+
+    If `filled` has exactly the features, they are not copied.
+    """
     table = _by_name(columns)
     use = _assigned(table, roles)
     labels = None if use.label is None else _labels(table, use.label)
@@ -80,7 +90,7 @@ def documents_of(columns: Iterable[TableColumn], roles: Roles) -> Documents:
     chosen = roles.features is not None
     judge = rounding if chosen else partial(id_reason, sample=sample_of_documents(len(queries), ids))
     columns = [table[name] for name in use.features]
-    X, names, reasons = _matrix(columns, categories, set(use.dates), len(queries), judge)
+    X, names, reasons = _matrix(columns, categories, set(use.dates), len(queries), judge, filled)
     if chosen:
         use = replace(use, rounded=reasons)
     elif reasons:
@@ -129,6 +139,11 @@ def naming(path: str | PathLike[str], *, several: bool = False) -> Iterator[None
 def first_line(error: Exception) -> str:
     """Return the first line of another library's message as a sentence."""
     return str(error).partition("\n")[0].rstrip(".") + "."
+
+
+def assigned_columns(columns: Iterable[TableColumn], roles: Roles) -> Columns:
+    """Return what each column is used for, by its name and type alone."""
+    return _assigned(_by_name(columns), roles)
 
 
 def _by_name(columns: Iterable[TableColumn]) -> dict[str, TableColumn]:
@@ -210,6 +225,7 @@ def _matrix(
     dates: set[str],
     n_rows: int,
     judge: Callable[[NDArray[Any]], str | None],
+    filled: FilledMatrix | None,
 ) -> tuple[Floats, tuple[str, ...], dict[str, str]]:
     """Return the features of the columns, their names, and what `judge` says against columns of numbers."""
     names = [
@@ -217,7 +233,8 @@ def _matrix(
         for column in columns
         for name in (categories[column.name].columns if column.name in categories else [column.name])
     ]
-    X = np.empty((n_rows, len(names)), dtype=np.float32)
+    is_filled = filled is not None and filled.names == tuple(names)
+    X = filled.X if filled is not None and is_filled else np.empty((n_rows, len(names)), dtype=np.float32)
     reasons: dict[str, str] = {}
     start = 0
     with np.errstate(over="ignore"):  # Documents refuses numbers that float32 cannot hold
@@ -231,7 +248,9 @@ def _matrix(
                 X[:, start] = _days(column)
             else:
                 width = 1
-                X[:, start] = values = column.numbers()
+                values = column.numbers()
+                if not is_filled:
+                    X[:, start] = values
                 if why := judge(values):
                     reasons[column.name] = why
             start += width

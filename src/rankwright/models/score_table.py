@@ -14,9 +14,20 @@ from rankwright.models.other_libraries import scores_by
 from rankwright.models.scorer import scorer_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
     from numpy.typing import ArrayLike, NDArray
 
-LIBRARIES = ("pandas", "polars", "pyarrow")
+# How each library makes a data frame of columns.
+LIBRARIES: Mapping[str, Callable[[Any, dict[str, NDArray[Any]]], Any]] = {
+    "pandas": lambda pandas, columns: pandas.DataFrame(columns),
+    "polars": lambda polars, columns: polars.DataFrame(columns),
+    "pyarrow": lambda pyarrow, columns: pyarrow.table(columns),
+    "duckdb": lambda duckdb, columns: duckdb.from_arrow(import_module("pyarrow").table(columns)),
+    "daft": lambda daft, columns: daft.from_arrow(import_module("pyarrow").table(columns)),
+    "ibis": lambda ibis, columns: ibis.memtable(import_module("pyarrow").table(columns)),
+}
+NOT_EXTRAS = {"duckdb": "duckdb", "daft": "daft", "ibis": "ibis-framework"}
 CONTRIBUTION = "contribution_"
 
 
@@ -26,7 +37,7 @@ def scores_frame(
     *,
     contributions: bool = False,
     init_score: ArrayLike | None = None,
-    library: str = "pandas",
+    library: str | None = None,
     n_jobs: int | None = None,
 ) -> Any:
     """Return the scores of documents as a data frame, one row per document in the order of the input.
@@ -46,7 +57,8 @@ def scores_frame(
     init_score
         The scores that training started from, for a residual model.
     library
-        `pandas`, `polars` or, for an Arrow table, `pyarrow`.
+        `pandas`, `polars`, `pyarrow` (an Arrow table), `duckdb`, `daft` or `ibis`; by default the one of the frame
+        that the documents were made from, and pandas if there was none.
 
     Examples
     --------
@@ -57,18 +69,20 @@ def scores_frame(
     0  hats     A     2
     1  hats     B     1
     """
+    if not isinstance(documents, Documents):
+        raise InputError(f"scores_frame takes Documents, not {type(documents).__name__}: see from_pandas.")
+    if library is None:
+        own = "" if documents.columns is None else documents.columns.library
+        library = own if own in LIBRARIES else "pandas"
     if library not in LIBRARIES:
         raise InputError(f"library must be {', '.join(LIBRARIES)}, not {library!r}.")
     try:
         frames = import_module(library)
     except ModuleNotFoundError:
-        raise MissingPackageError(
-            f"A {library} frame needs {library}: pip install 'rankwright[{library}]'."
-        ) from None
-    if not isinstance(documents, Documents):
-        raise InputError(f"scores_frame takes Documents, not {type(documents).__name__}: see from_pandas.")
+        distribution = NOT_EXTRAS.get(library, f"'rankwright[{library}]'")
+        raise MissingPackageError(f"A {library} frame needs {library}: pip install {distribution}.") from None
     columns = score_columns(model, documents, contributions=contributions, init_score=init_score, n_jobs=n_jobs)
-    return frames.table(columns) if library == "pyarrow" else frames.DataFrame(columns)
+    return LIBRARIES[library](frames, columns)
 
 
 def score_columns(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Unpack, overload
 from rankwright.base.errors import InputError, MissingPackageError
 from rankwright.base.wording import brief_list
 from rankwright.data.column_roles import LABEL, QUERY, ColumnOptions, Roles
-from rankwright.data.readers.frames import columns_of
+from rankwright.data.readers.frame_columns import columns_of
 from rankwright.data.tables import documents_of, first_line, naming, warned
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ import numpy as np
 
 from rankwright.base.errors import InputError
 from rankwright.data.categories import Category
-from rankwright.data.readers.frames import text_of
+from rankwright.data.readers.frame_columns import text_of
 from rankwright.interop.importers.checked_access import (
     checked_list,
     integers,

@@ -14,7 +14,7 @@ from rankwright import _native
 from rankwright.base.arrays import checked_features
 from rankwright.base.errors import InputError
 from rankwright.data.alignment import columns_by_name
-from rankwright.data.readers.frames import text_of
+from rankwright.data.readers.frame_columns import text_of
 from rankwright.serve.http.exchange import JSON, Decoder, RefusalError
 from rankwright.serve.models.loaded_models import for_other_model, in_model_order, new_columns, require_names
 from rankwright.serve.models.monitoring import count_levels

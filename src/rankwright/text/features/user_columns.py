@@ -13,7 +13,7 @@ import numpy as np
 
 from rankwright.base.errors import InputError
 from rankwright.base.wording import listed
-from rankwright.data.readers.frames import columns_of
+from rankwright.data.readers.frame_columns import columns_of
 from rankwright.text.collections.fields import id_of
 from rankwright.text.collections.formats.recognition import DOCUMENT_FORMATS, format_of_file
 from rankwright.text.collections.formats.records import DOCUMENT_IDS, ReaderOptions, Record
