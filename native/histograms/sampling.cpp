@@ -86,7 +86,7 @@ double size_threshold(Values values, double fraction) {
 
 void SampleGuard::check(const SampleGains& tree) {
     constexpr int kTrees = 5;
-    constexpr double kLeast = 0.95, kGrowth = 1.5, kMost = 0.5;
+    constexpr double kLeast = 0.9, kGrowth = 1.5, kMost = 0.5;
     if (!(tree.of_all > 0.0)) return;
     state_.sums.of_first += tree.of_first;
     state_.sums.of_all += tree.of_all;

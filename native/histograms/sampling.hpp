@@ -32,7 +32,7 @@ struct SampleGains {
 
 // The fraction of rows that trees are given as a sample, drawn by size; it grows where samples mislead. If
 // features that a sample ranks third or fourth have much higher gains on all rows than those that it ranks first,
-// then features beyond may have them too. So wherever the third and fourth add more than a twentieth to the gains
+// then features beyond may have them too. So wherever the third and fourth add more than a tenth of the gains
 // of five trees, the fraction grows by half; above a half, all rows are used. It never falls.
 class SampleGuard {
   public:
