@@ -54,7 +54,6 @@ LocalRows::LocalRows(const BinnedMatrix& binned, std::span<const std::uint32_t> 
       space_(space) {
     space.sample.assign(sample.begin(), sample.end());
     leave_out(sample, binned.n_rows, space.rest);
-    space.bytes_read = 0;
 }
 
 LeafRows LocalRows::root(std::int64_t* histogram, Worker& worker) {

@@ -42,7 +42,7 @@ struct GrowthWorkspace {
     HistogramPool histograms;
     OrderedCategories categories;
     std::vector<GrowthScratch> scratch;  // one per thread
-    std::size_t bytes_read = 0;          // of codes, by the last tree, where they are read in blocks
+    std::size_t bytes_read = 0;          // of codes, by all trees, where they are read in blocks
 };
 
 struct Worker {

@@ -240,3 +240,25 @@ def test_files_that_change_between_the_passes_are_refused(tmp_path):
     with pytest.raises(rw.InputError, match="The files changed while they were binned"):
         rw.BinnedData.create(tmp_path / "all.txt", tmp_path / "out", on_block=grow)
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("ranker", [*RANKERS[:4], rw.LambdaMART(rounds=4, coarse=True, max_leaves=9)])
+@pytest.mark.parametrize("left", [40, 400])
+def test_blocks_within_a_memory_limit_give_the_same_bytes(ranker, left, tmp_path):
+    data = judged()
+    rw.write_letor(data, tmp_path / "judged.txt")
+    rw.BinnedData.create(tmp_path / "judged.txt", tmp_path / "binned", coarse=bool(ranker.coarse))
+    limit = 124 * len(data) + left
+    within = rw.BinnedData(tmp_path / "binned", max_memory=limit)
+    assert within.binned(255, coarse=bool(ranker.coarse)).matrix.block_rows > 0
+    model = saved(ranker.fit(within), tmp_path / "within")
+    if isinstance(ranker, rw.LambdaMART | rw.MART):
+        assert all(ended.diagnostics["bytes_read"] > 0 for ended in ranker.history_.rounds)
+    assert model == saved(ranker.fit(rw.BinnedData(tmp_path / "binned")), tmp_path / "whole")
+
+
+def test_too_little_memory_is_refused(tmp_path):
+    rw.write_letor(judged(), tmp_path / "judged.txt")
+    rw.BinnedData.create(tmp_path / "judged.txt", tmp_path / "binned")
+    with pytest.raises(rw.InputError, match="max_memory must be at least"):
+        rw.MART().fit(rw.BinnedData(tmp_path / "binned", max_memory=1000))

@@ -186,6 +186,7 @@ void bind_binning(nb::module_& m) {
     nb::class_<BinnedMatrix, Binning>(m, "BinnedMatrix")
         .def("part", &part_of, nb::arg("first"), nb::arg("last"), nb::keep_alive<0, 1>())
         .def_ro("n_rows", &BinnedMatrix::n_rows)
+        .def_ro("block_rows", &BinnedMatrix::block_rows)
         .def_ro("n_features", &BinnedMatrix::n_features)
         .def_prop_ro("has_categories", [](const BinnedMatrix& binned) { return !binned.categories.empty(); })
         .def("codes", &codes_of)

@@ -157,7 +157,10 @@ nb::tuple grown_class_tree(const BinnedMatrix& binned, Matrix<double> gradient, 
 }  // namespace
 
 void bind_growth(nb::module_& m) {
-    nb::class_<GuardedWorkspace>(m, "GrowthWorkspace").def(nb::init<>()).def("leaf_of_row", &leaf_of_row);
+    nb::class_<GuardedWorkspace>(m, "GrowthWorkspace")
+        .def(nb::init<>())
+        .def_ro("bytes_read", &GuardedWorkspace::bytes_read)
+        .def("leaf_of_row", &leaf_of_row);
     nb::class_<SampleGuard>(m, "SampleGuard")
         .def_prop_ro("fraction", &SampleGuard::fraction)
         .def_prop_ro("state",

@@ -7,7 +7,7 @@ files they are read: queries and their documents are in canonical order.
 from __future__ import annotations
 
 import json
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Never
@@ -30,6 +30,7 @@ from rankwright.training.binned_features import (
     NO_CATEGORIES,
     BinnedFeatures,
     LevelCounts,
+    block_rows,
     require_bins,
 )
 from rankwright.training.file_survey import Bins, Survey, survey
@@ -94,6 +95,9 @@ class BinnedData(TrainingSet):
     ----------
     path
         A file that `BinnedData.create` or `rankwright bin` made.
+    max_memory
+        Bytes that a fit may add to those of this process: about 120 per document, and blocks of codes, which are
+        then read in order. None: codes stay in memory as long as the system keeps them there.
 
     Examples
     --------
@@ -106,8 +110,8 @@ class BinnedData(TrainingSet):
     5
     """
 
-    def __init__(self, path: AnyPath) -> None:
-        self.path = Path(path)
+    def __init__(self, path: AnyPath, *, max_memory: int | None = None) -> None:
+        self.path, self._max_memory = Path(path), max_memory
         self._file = ArrayFile(self.path, None, REMEDY)
         about = self._about()
         y = self._file.verified("labels", "float64")
@@ -192,7 +196,7 @@ class BinnedData(TrainingSet):
         return f"BinnedData({', '.join(counted(number, noun) for noun, number in counts.items())})"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return BinnedData, (str(self.path),)
+        return partial(BinnedData, max_memory=self._max_memory), (str(self.path),)
 
     def _about(self) -> dict[str, Any]:
         """Return what the file says of itself."""
@@ -282,7 +286,8 @@ class BinnedData(TrainingSet):
         rows = self._file.array("rows", "uint8")
         if len(rows) != len(self) * binning.n_bytes + _native.ROW_PADDING:
             raise self._file.damaged("it has another number of rows than of labels")
-        return BinnedFeatures(binning.matrix(columns, rows, len(self)), np.arange(n_features))
+        block = block_rows(self._max_memory, len(self), n_features, binning.n_bytes)
+        return BinnedFeatures(binning.matrix(columns, rows, len(self), block), np.arange(n_features))
 
     def with_query_features(self, kinds: tuple[QueryFeature, ...], *, raw: bool = True) -> TrainingSet:
         if kinds or not raw:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from rankwright import _native
-from rankwright.base.errors import InputError
+from rankwright.base.errors import InputError, parameter
 from rankwright.base.resources import available_memory, resolve_threads
 
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ EDGES = MAX_BINS - 1  # of a column
 # With fewer documents, the splits that coarse bins miss cost more than the time they save.
 COARSE_DOCUMENTS = 100_000
 SAMPLE_ROWS = 100_000  # from which edges come
+DOCUMENT_BYTES = 120  # of labels, scores, gradients, sums and lists of rows, for each document
 MEMORY_FRACTION = 0.8  # of what is free
 
 LevelCounts: TypeAlias = "Mapping[int, int]"
@@ -147,6 +148,26 @@ def smallest(keys: NDArray[np.uint64], n: int) -> NDArray[np.int64]:
     if len(keys) <= n:
         return np.arange(len(keys))
     return np.sort(np.argpartition(keys, n - 1)[:n])
+
+
+def block_rows(max_memory: int | None, n_documents: int, n_features: int, n_bytes: int) -> int:
+    """Return how many documents of a mapped file to read at a time within a limit; 0: all, since they fit.
+
+    Two blocks are in memory, the second being read ahead, and two columns; half of the memory is left for them.
+    """
+    if max_memory is None:
+        return 0
+    left = max_memory - DOCUMENT_BYTES * n_documents
+    if left >= n_documents * (n_bytes + n_features):
+        return 0
+    rows = (left - 4 * n_documents) // (4 * max(1, n_bytes))
+    if rows < 1:
+        least = DOCUMENT_BYTES * n_documents + 4 * (n_documents + n_bytes)
+        raise InputError(
+            f"{parameter('max_memory')} must be at least {least:,} bytes for {n_documents:,} documents, "
+            f"not {max_memory:,}."
+        )
+    return rows
 
 
 def require_bins(max_bins: int) -> None:

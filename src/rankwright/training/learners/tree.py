@@ -162,6 +162,7 @@ class TreeLearner:
     def boost(self, rule: NativeGradients, scores: Doubles, n_rounds: int, following: Floats) -> RoundBlock:
         """Fit trees in native code: `fit` on the gradients of the scores so far, one round after the other."""
         draws = [self._draw_ahead(scores) for _ in range(n_rounds)]
+        before = self._workspace.bytes_read
         trees, sums, outputs, values, end, self.guard = _native.boost_trees(
             self.binned.matrix,
             rule.gradients,
@@ -179,7 +180,9 @@ class TreeLearner:
         )
         members = [WeightedModel(rule.learning_rate, self.model(tree)) for tree in trees]
         measured = None if rule.measure is None else values
-        return RoundBlock(members, sums, outputs, RoundsEnd(end), measured=measured)
+        n_bytes = (self._workspace.bytes_read - before) / max(1, len(members))
+        diagnostics = [{"bytes_read": n_bytes}] * len(members) if self.binned.matrix.block_rows else []
+        return RoundBlock(members, sums, outputs, RoundsEnd(end), diagnostics, measured)
 
     @property
     def draws(self) -> bool:

@@ -1,0 +1,79 @@
+"""Growth on workers and within a memory limit, beside growth on threads in memory; the models must be equal.
+
+`python -m benchmarks.workers` bins generated documents and fits LambdaMART of 31 leaves: on threads, on as many
+processes of one thread, and on threads within `--limit` bytes. It prints seconds per round, the ratio to
+threads, and bytes per round. `systemd-run --scope -p MemoryMax=...` or a cgroup around it enforces a limit.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import rankwright as rw
+
+DOCUMENTS_PER_QUERY = 100
+
+
+def main() -> None:
+    """Print the measurements."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--queries", type=int, default=10_000)
+    parser.add_argument("--features", type=int, default=136)
+    parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--rounds", type=int, default=10)
+    parser.add_argument("--limit", type=int, default=None)
+    parser.add_argument("--file", type=Path, help="a binned file, made if it is not there")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        path = options.file or Path(folder) / "documents.binned"
+        if not path.exists():
+            _bin(path, options.queries, options.features)
+        ways: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
+            "threads": ({}, {}),
+            "processes": ({}, {"cluster": options.workers}),
+        }
+        if options.limit:
+            ways["within a limit"] = ({"max_memory": options.limit}, {})
+        base = None
+        for name, (reading, fitting) in ways.items():
+            n_jobs = 1 if "cluster" in fitting else options.workers
+            ranker = rw.LambdaMART(rounds=options.rounds, max_leaves=31, n_jobs=n_jobs)
+            ends: list[float] = []
+            ranker.fit(rw.BinnedData(path, **reading), on_round=_clock(ends), **fitting)
+            seconds = float(np.median(np.diff(ends)))
+            base = base or seconds
+            numbers = ranker.history_.rounds[-1].diagnostics
+            model = hashlib.sha256(ranker.model_.leaf_value.tobytes()).hexdigest()[:12]
+            print(
+                f"{name:<16} {seconds:.3f} s per round, {seconds / base:.2f} of threads, {dict(numbers)}, {model}"
+            )
+
+
+def _clock(ends: list[float]) -> Any:
+    return lambda _round: ends.append(time.perf_counter())
+
+
+def _bin(path: Path, n_queries: int, n_features: int) -> None:
+    """Write generated documents as Parquet, a part at a time, and bin them."""
+    import pandas as pd
+
+    random = np.random.default_rng(0)
+    with tempfile.TemporaryDirectory(dir=path.parent) as folder:
+        for first in range(0, n_queries, 1_000):
+            qid = np.repeat(np.arange(first, min(first + 1_000, n_queries)), DOCUMENTS_PER_QUERY)
+            X = random.normal(size=(len(qid), n_features)).astype(np.float32)
+            y = np.clip(X[:, :5].sum(axis=1) / 2 + random.normal(size=len(qid)), 0, 4).round()
+            columns = {f"f{number}": column for number, column in enumerate(X.T)}
+            pd.DataFrame({"qid": qid, "label": y, **columns}).to_parquet(Path(folder) / f"{first:08}.parquet")
+        rw.BinnedData.create(folder, path)
+
+
+if __name__ == "__main__":
+    main()
