@@ -13,7 +13,7 @@ SOAK   ?= --minutes 20
 TESTS  ?= tests
 
 .PHONY: demo test wheel ecosystem browser engines clusters quick long lowest fuzz soak check format docs site papers bench \
-	bench-counts sanitize clean
+	bench-counts bench-page sanitize clean
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/.built $(VENV)/.report
@@ -122,6 +122,11 @@ papers: $(VENV)/.dev $(VENV)/.built
 
 bench: $(VENV)/.bench
 	$(BIN)/python -m benchmarks
+
+# Speed and accuracy beside other libraries, added to benchmarks/tracked.json and docs/tracked.md; DATA names a folder
+# with collections of LETOR for the accuracy.
+bench-page: $(VENV)/.bench
+	$(BIN)/python -m benchmarks.tracked --write $(if $(DATA),--data $(DATA))
 
 # Instructions of kernels and small fits beside those that were last accepted; needs valgrind.
 bench-counts: $(VENV)/.built

@@ -40,12 +40,12 @@ class Times(NamedTuple):
     ours: float
 
 
-def run() -> dict[str, dict[str, Times]]:
-    """Time every library beside rankwright, on many documents and on one query."""
+def run(peers: tuple[str, ...] = PEERS) -> dict[str, dict[str, Times]]:
+    """Time every installed library of these beside rankwright, on many documents and on one query."""
     X, y = generate(N_TRAINING)
     results = {}
     with tempfile.TemporaryDirectory() as folder:
-        for pair in _pairs(X, y, Path(folder)):
+        for pair in _pairs(X, y, Path(folder), peers):
             np.testing.assert_allclose(pair.ours(X), np.ravel(pair.theirs(X)), rtol=1e-4, atol=1e-3)
             results[pair.name] = {"many": _times(pair, X[:N_DOCUMENTS]), "query": _times(pair, X[:QUERY_SIZE])}
     return results
@@ -83,13 +83,14 @@ def generate(n_documents: int, seed: int = 1) -> tuple[Any, Any]:
     return X, signal + rng.normal(size=n_documents)
 
 
-def _pairs(X: Any, y: Any, folder: Path) -> Iterator[Pair]:
+def _pairs(X: Any, y: Any, folder: Path, peers: tuple[str, ...]) -> Iterator[Pair]:
     """Yield every installed library, trained."""
-    if importlib.util.find_spec("lightgbm"):
-        yield from _lightgbm(X, y, folder)
-    if importlib.util.find_spec("xgboost"):
+    installed = {name for name in peers if importlib.util.find_spec(name)}
+    if "lightgbm" in installed:
+        yield from _lightgbm(X, y, folder, compiled="tl2cgen" in installed)
+    if "xgboost" in installed:
         yield _xgboost(X, y, folder)
-    if importlib.util.find_spec("catboost"):
+    if "catboost" in installed:
         yield from (_catboost(X, y, folder, depth) for depth in (5, 6))
 
 
@@ -98,14 +99,14 @@ def _ours(path: Path) -> Callable[[Any], Any]:
     return lambda rows: scorer.predict(rows, n_jobs=1)
 
 
-def _lightgbm(X: Any, y: Any, folder: Path) -> Iterator[Pair]:
+def _lightgbm(X: Any, y: Any, folder: Path, *, compiled: bool) -> Iterator[Pair]:
     import lightgbm
 
     parameters = {"num_leaves": N_LEAVES, "verbose": -1, "num_threads": 1}
     booster = lightgbm.train(parameters, lightgbm.Dataset(X, y), N_TREES)
     booster.save_model(folder / "lightgbm")
     yield Pair("LightGBM", lambda rows: booster.predict(rows, num_threads=1), _ours(folder / "lightgbm"))
-    if importlib.util.find_spec("tl2cgen") and importlib.util.find_spec("treelite"):
+    if compiled and importlib.util.find_spec("treelite"):
         yield Pair("tl2cgen", _tl2cgen(booster, folder), _ours(folder / "lightgbm"))
 
 

@@ -20,3 +20,23 @@ def test_every_benchmark_imports(name):
 @pytest.mark.parametrize("path", FIGURES, ids=lambda path: path.stem)
 def test_every_script_of_figures_imports(path):
     runpy.run_path(str(path), run_name="imported")
+
+
+def test_the_tracked_page_is_made_from_the_history():
+    tracked = import_module("benchmarks.tracked")
+    assert tracked.PAGE.read_text() == tracked.page(tracked.history()), "run `make bench-page`"
+
+
+def test_tracked_ratios_compare_a_library_with_the_same_task_here():
+    tracked = import_module("benchmarks.tracked")
+    run = {
+        "training": {"rankwright": 2.0, "LightGBM": 6.0},
+        "scoring": {"rankwright, model of XGBoost": 3.0, "XGBoost": 12.0, "rankwright, model of LightGBM": 1.0},
+        "reading": {"rankwright, 1 thread": 4.0, "rankwright, 2 threads": 2.0, "scikit-learn": 20.0},
+        "metrics": {},
+    }
+    assert tracked.ratios(run) == {
+        "training, LightGBM": 3.0,
+        "scoring, XGBoost": 4.0,
+        "reading, scikit-learn": 10.0,
+    }

@@ -57,7 +57,7 @@ def reference() -> str:
     for heading, values in groups().items():
         about = [f"{summary(getattr(rw, heading[3:]))}\n"] if heading.startswith("rw.") else []
         rows = [f"| `{name}` | {summary(value)} |" for name, value in values.items()]
-        parts += [f"## {heading}\n", *about, "\n".join(["| name | |", "|---|---|", *rows]) + "\n"]
+        parts += [f"## {heading}\n", *about, "\n".join(["| name | meaning |", "|---|---|", *rows]) + "\n"]
     return "\n".join(parts)
 
 

@@ -32,6 +32,7 @@ copybutton_prompt_is_regexp = True
 # In docstrings a single backtick marks code, as in the Markdown of the pages.
 default_role = "literal"
 autodoc_member_order = "bysource"
+toc_object_entries_show_parents = "hide"
 autodoc_typehints = "none"  # the descriptions say them in words
 napoleon_google_docstring = False
 napoleon_use_param = napoleon_use_rtype = False  # types are words, not links
@@ -40,6 +41,7 @@ html_theme = "pydata_sphinx_theme"
 html_title = "rankwright"
 html_static_path = [str(HERE / "static")]
 html_css_files = ["site.css"]
+html_js_files = ["site.js"]
 html_copy_source = html_show_sourcelink = html_use_index = False
 html_theme_options = {
     "header_links_before_dropdown": 8,
@@ -47,7 +49,13 @@ html_theme_options = {
     "show_prev_next": False,
     "footer_start": [],
     "footer_end": [],
-    "secondary_sidebar_items": ["page-toc"],
+    # The tables of the papers are wide.
+    "secondary_sidebar_items": {
+        "*": ["page-toc"],
+        "reference/*": ["page-toc"],
+        "gallery/*": ["page-toc"],
+        "papers/*": [],
+    },
     "pygments_light_style": "a11y-high-contrast-light",
     "pygments_dark_style": "a11y-high-contrast-dark",
 }
