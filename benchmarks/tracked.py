@@ -31,12 +31,12 @@ HISTORY = Path(__file__).with_suffix(".json")
 PAGE = ROOT / "docs" / "tracked.md"
 BOOSTERS = ("lightgbm", "xgboost", "catboost")
 LIBRARIES = (*BOOSTERS, "xgboost-cpu", "scikit-learn", "pytrec-eval-terrier", "ir-measures")
-QUERIES, ROUNDS, LEAVES, THREADS = 1_000, 50, 31, 2
+QUERIES, ROUNDS, LEAVES = 1_000, 50, 31
 SPELLED = {"lightgbm": "LightGBM", "xgboost": "XGBoost", "catboost": "CatBoost"}
 OURS = "rankwright"
 ACCURATE = ("AutoRanker", "LambdaMART", "LightGBM, small", "XGBoost, small", "CatBoost, small")
 TASKS = {  # the key of a run, and what its numbers are; a ratio above 1 means that rankwright is faster
-    "training": "seconds to train",
+    "training": "processor seconds to train",
     "scoring": "microseconds to score one query of 100 documents",
     "reading": "seconds to read 1 GB of LETOR text",
     "metrics": "milliseconds for NDCG@10, MAP and MRR of 2,000 queries",
@@ -67,8 +67,8 @@ def measure(data: Path | None) -> dict[str, Any]:
     run: dict[str, Any] = {"date": today, "commit": _commit(), "machine": _machine()}
     versions = {OURS: rw.__version__, "Python": platform.python_version()}
     run["versions"] = versions | {name: found for name in LIBRARIES if (found := _version(name))}
-    fits = training.run(QUERIES, ROUNDS, LEAVES, (THREADS,), (OURS, *training.PEERS))
-    run["training"] = {_spelled(fit["system"]): fit["seconds"] for fit in fits}
+    fits = training.run(QUERIES, ROUNDS, LEAVES, (1,), (OURS, *training.PEERS))
+    run["training"] = {_spelled(fit["system"]): fit["processor"] for fit in fits}
     run["trained"] = {_spelled(fit["system"]): [fit["ndcg@10"], fit["peak_mb"]] for fit in fits}
     run["scoring"] = {}
     for name, times in scoring.run(BOOSTERS).items():
@@ -84,6 +84,8 @@ def measure(data: Path | None) -> dict[str, Any]:
 
 def page(runs: list[dict[str, Any]]) -> str:
     """Return the page: the last run in full, and the ratios of all."""
+    if not runs:
+        return f"{INTRODUCTION}\nNo run is recorded yet.\n"
     last = runs[-1]
     rows = [
         (name, f"{seconds:.2f}", _times_ours("training", name, last), *_quality(*last["trained"][name]))
@@ -91,9 +93,10 @@ def page(runs: list[dict[str, Any]]) -> str:
     ]
     sizes = {"queries": QUERIES, "documents": QUERIES * DOCUMENTS_PER_QUERY, "rounds": ROUNDS, "leaves": LEAVES}
     parts = [
-        INTRODUCTION.format(**last, **last["machine"]),
-        TRAINING.format(**sizes, threads=THREADS),
-        _table(("system", "seconds", "times ours", "NDCG@10", "MB"), rows),
+        INTRODUCTION,
+        LAST.format(**last, **last["machine"]),
+        TRAINING.format(**sizes),
+        _table(("system", TASKS["training"], "times ours", "NDCG@10", "MB"), rows),
     ]
     for task in ("scoring", "reading", "metrics"):
         rows = [
@@ -117,19 +120,18 @@ Speed and accuracy of rankwright and of the libraries that do the same task, mea
 "Times ours" is how many times as long a library takes as rankwright. [Speed](speed.md) and
 [Accuracy](accuracy.md) have more sizes and more settings.
 
-Run of {date}, commit {commit}: {processor}, {cores} cores, SIMD path {simd}. The load of other processes was
-{load} at the start; if it is not close to 0, libraries whose threads wait for each other
-look slower than they are.
-
 `make bench-page DATA=FOLDER` measures again, writes this page, and adds the run to `benchmarks/tracked.json`;
 FOLDER has the collections for accuracy.
+"""
+LAST = """\
+Run of {date}, commit {commit}: {processor}, {cores} cores, SIMD path {simd}, load of other processes at the start
+{load}.
 """
 TRAINING = """\
 ## Training
 
-{queries:,} queries, {documents:,} documents x 136 features, {rounds} trees of {leaves} leaves, {threads} threads.
-Times include building the data set; NDCG@10 is that of 1,000 other queries, memory the peak beyond the feature
-matrix.
+{queries:,} queries, {documents:,} documents x 136 features, {rounds} trees of {leaves} leaves, one thread. Times
+include building the data set; NDCG@10 is that of 1,000 other queries, memory the peak beyond the feature matrix.
 """
 ACCURACY = """\
 ## Accuracy
