@@ -6,6 +6,8 @@ from .behaviours import PositionBias as PositionBias
 from .behaviours import TrustBias as TrustBias
 from .checks import LogCheck as LogCheck
 from .checks import check as check
+from .combining import CombinedJudgements as CombinedJudgements
+from .combining import combine_judgements as combine_judgements
 from .counts import ClickCounts as ClickCounts
 from .counts import read_counts as read_counts
 from .experiments.ab_test import ABTestResult as ABTestResult

@@ -37,6 +37,8 @@ from rankwright.reports.result import Result
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from numpy.typing import NDArray
+
     from rankwright.base.arrays import Doubles
     from rankwright.clicks.models.click_model import ClickModel
     from rankwright.rankers.ranker import Ranker
@@ -88,7 +90,7 @@ class LearnedRanker(Result):
     --------
     >>> data = rw.synthetic.polynomial_queries(100, n_documents=10, n_features=8, n_active=5, seed=1)
     >>> log = rw.clicks.simulate(data, data.X[:, 0], sessions=20)
-    >>> learned = rw.clicks.learn(log, data, rw.LambdaMART(rounds=30))
+    >>> learned = rw.clicks.learn(log, data, rw.LambdaMART(rounds=30), models=["position"])
     >>> isinstance(learned, rw.clicks.LearnedRanker), sorted(learned.rankers)
     (True, ['naive', 'position'])
     """
@@ -166,11 +168,11 @@ def learn(
     >>> queries = rw.synthetic.polynomial_queries(300, n_documents=10, n_features=8, n_active=5, seed=1)
     >>> data, new = rw.split_queries(queries, 0.5, 0.5)
     >>> log = rw.clicks.simulate(data, data.X[:, 0], sessions=20)
-    >>> learned = rw.clicks.learn(log, data, rw.LambdaMART(rounds=30))
+    >>> learned = rw.clicks.learn(log, data, rw.LambdaMART(rounds=30), models=["position"])
     >>> learned.chosen
     'position'
     >>> {name: round(ranker.score(new), 2) for name, ranker in learned.rankers.items()}
-    {'naive': 0.76, 'position': 0.88}
+    {'naive': 0.76, 'position': 0.95}
     """
     require_type(log, ClickLog, "learn takes a ClickLog")
     require_type(data, Documents, "learn takes Documents or RankingData")
@@ -192,7 +194,7 @@ def learn(
         truth = click_judgements(log, data, examined.model).data  # what users did, whatever features predict
     measured = _Measured.of(ranker, labels, truth, judged, random_state)
     chosen, reason = measured.choice(examined)
-    fitted = {name: _copy(ranker, measured.rounds[name]).fit(each) for name, each in labels.items()}
+    fitted = {name: copied(ranker, measured.rounds[name]).fit(each) for name, each in labels.items()}
     methods = [
         Method(name, examined.likelihoods.get(name), measured.on_clicks.get(name), measured.on_labels.get(name))
         for name in examined.likelihoods
@@ -299,15 +301,15 @@ class _Measured(NamedTuple):
         for number in range(n_folds):
             inside, outside = np.flatnonzero(fold == number), np.flatnonzero(fold != number)
             test = truth.take_queries(inside)
-            unseen = None if judged is None else _not_among(judged, truth.take_queries(outside))
+            unseen = None if judged is None else not_among(judged, truth.take_queries(outside))
             for name, each in labels.items():
                 # Labels that know what features predict for other queries would ask for too many rounds.
                 validation = each.take_queries(inside) if name == NAIVE else test
-                fitted = _copy(ranker).fit(each.take_queries(outside), validation=validation)
-                clicks[name].append(_per_query(fitted, test))
+                fitted = copied(ranker).fit(each.take_queries(outside), validation=validation)
+                clicks[name].append(per_query(fitted, test))
                 rounds[name].append(fitted.history_.best_round)
-                if unseen is not None:
-                    human[name].append(_per_query(fitted, unseen))
+                if judged is not None and unseen is not None and len(unseen):
+                    human[name].append(per_query(fitted, judged.take_queries(unseen)))
         has_rounds = "rounds" in ranker.declared
         typical = {
             name: max(1, round(float(np.mean(each)))) if has_rounds else None for name, each in rounds.items()
@@ -344,19 +346,20 @@ def _joined(parts: Mapping[str, Sequence[Doubles]]) -> dict[str, Doubles]:
     return {name: np.concatenate(each) for name, each in parts.items() if each}
 
 
-def _copy(ranker: Ranker, rounds: int | None = None) -> Any:
+def copied(ranker: Ranker, rounds: int | None = None) -> Any:
     """Return an unfitted copy; with rounds, it trains for so many."""
     copy = type(ranker)(**ranker.get_params(deep=False))
     return copy if rounds is None else copy.set_params(rounds=rounds)
 
 
-def _per_query(fitted: Any, data: RankingData) -> Doubles:
+def per_query(fitted: Any, data: RankingData) -> Doubles:
+    """Return the metric of a fitted ranker for each query."""
     ranking = Ranking.of(fitted.predict(data), data.groups)
     return np.asarray(fitted.metric.per_query(data.y, ranking))
 
 
-def _not_among(judged: RankingData, train: RankingData) -> RankingData | None:
-    """Return the judged queries that a ranker was not trained on; None if there are none."""
-    known = {str(name) for name in train.groups.ids.tolist()}
-    unseen = [number for number, name in enumerate(judged.groups.ids.tolist()) if str(name) not in known]
-    return judged.take_queries(np.array(unseen)) if unseen else None
+def not_among(data: RankingData, others: RankingData) -> NDArray[np.int64]:
+    """Return the numbers of the queries that are not among others, by id."""
+    known = {str(name) for name in others.groups.ids.tolist()}
+    numbers = [number for number, name in enumerate(data.groups.ids.tolist()) if str(name) not in known]
+    return np.array(numbers, dtype=np.int64)
