@@ -8,6 +8,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <new>
 #include <optional>
 #include <span>
 #include <stdexcept>
@@ -79,7 +80,8 @@ std::span<const T> view(const Array<T>& array) {
 template <class T, std::size_t Dimensions = 1>
 struct Output {
     explicit Output(std::array<std::size_t, Dimensions> shape) : shape_(shape) {
-        for (std::size_t length : shape) size_ *= length;
+        for (std::size_t length : shape)
+            if (__builtin_mul_overflow(size_, length, &size_)) throw std::bad_alloc();  // MemoryError in Python
         data_.reset(new T[size_ == 0 ? 1 : size_]);
         use_huge_pages(data_.get(), size_ * sizeof(T));
     }
