@@ -124,6 +124,8 @@ def _tour(folder):
     with mock.patch("rankwright.training.boosting_loop._native_rounds", return_value=None):  # one round at a time
         for learner in ("tree", "product"):
             rw.AdaBoostMH(rounds=2, learner=learner).fit(train)
+        for pairs in (rw.RankBoost(rounds=2), rw.MPBoost(rounds=2)):
+            pairs.fit(train)
     distinct = rw.RankingData(train.X, np.arange(len(train)), train.qid)
     for ranker in (rw.RankBoost(rounds=2), rw.MPBoost(rounds=2)):
         ranker.fit(distinct)
