@@ -79,7 +79,7 @@ engines: $(VENV)/.dev $(VENV)/.built
 # Training on Ray and on Dask, scoring on Spark, all on this machine: each test starts its cluster, ends processes of it
 # and compares models byte for byte. Spark needs a JDK (17).
 clusters: $(VENV)/.clusters
-	$(BIN)/python -m pytest -m clusters tests/distributed
+	$(BIN)/python -m pytest -m clusters tests/distributed tests/test_spark.py
 
 # Other examples in every run, and many: the property tests, then damaged files and wrong calls of the bindings.
 fuzz: $(VENV)/.dev $(VENV)/.built

@@ -2,6 +2,7 @@ from . import analyses as analyses
 from . import clicks as clicks
 from . import distributed as distributed
 from . import metrics as metrics
+from . import spark as spark
 from . import text as text
 from .analyses.dcg_bound import dcg_loss as dcg_loss
 from .analyses.diversity import calibration_diversity as calibration_diversity
@@ -21,6 +22,7 @@ from .data.dataset import RankingData as RankingData
 from .data.groups import QueryGroups as QueryGroups
 from .data.query_filters import drop_queries as drop_queries
 from .data.readers.csv import read_csv as read_csv
+from .data.readers.file_documents import FileDocuments as FileDocuments
 from .data.readers.fold_folders import read_fold as read_fold
 from .data.readers.frames import from_arrow as from_arrow
 from .data.readers.frames import from_pandas as from_pandas

@@ -229,7 +229,8 @@ def test_a_failure_leaves_nothing_behind(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["bad.txt"]
 
 
-def test_files_that_change_between_the_passes_are_refused(tmp_path):
+def test_files_that_change_between_the_passes_are_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(binned_data, "available_memory", lambda: 0)  # so that they are read twice
     rw.write_letor(judged(), tmp_path / "all.txt")
 
     def grow(number, _documents):

@@ -202,7 +202,13 @@ class Documents:
 
     def take(self, rows: ArrayLike) -> Self:
         """Return the given rows, by number or mask, in the given order."""
-        wanted = checked_rows(rows)
+        return self._selected(checked_rows(rows))
+
+    def between(self, first: int, end: int) -> Self:
+        """Return the rows from `first` to before `end`, as views of the same arrays."""
+        return self._selected(slice(first, end))
+
+    def _selected(self, wanted: Integers | slice) -> Self:
         arrays = {name: value for name, value in self.__getstate__().items() if isinstance(value, np.ndarray)}
         taken = {name: sealed(value[wanted]) for name, value in arrays.items()}
         return self._replaced(**taken, shown={name: texts[wanted] for name, texts in self.shown.items()})

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 NUMBERS, DATES = "numbers", "dates"  # what a column may hold
 SECONDS_PER_DAY = 86_400
+ROWS = 1 << 11  # that are copied together
 
 D = TypeVar("D", bound=Documents)
 
@@ -236,6 +237,7 @@ def _matrix(
     is_filled = filled is not None and filled.names == tuple(names)
     X = filled.X if filled is not None and is_filled else np.empty((n_rows, len(names)), dtype=np.float32)
     reasons: dict[str, str] = {}
+    plain: list[tuple[int, NDArray[Any]]] = []  # columns of numbers
     start = 0
     with np.errstate(over="ignore"):  # Documents refuses numbers that float32 cannot hold
         for column in columns:
@@ -250,10 +252,13 @@ def _matrix(
                 width = 1
                 values = column.numbers()
                 if not is_filled:
-                    X[:, start] = values
+                    plain.append((start, values))
                 if why := judge(values):
                     reasons[column.name] = why
             start += width
+        for first in range(0, n_rows, ROWS):  # so few that the lines of a column stay in the cache
+            for start, values in plain:
+                X[first : first + ROWS, start] = values[first : first + ROWS]
     return sealed(X), tuple(names), reasons
 
 

@@ -17,7 +17,9 @@ from rankwright.data.dataset import RankingData
 from rankwright.data.groups import QueryGroups, Ranking, checked_scores
 from rankwright.data.judged_runs import judge
 from rankwright.data.query_filters import QueryFilter, any_of, relevant_documents
+from rankwright.data.readers.file_documents import FileDocuments
 from rankwright.data.readers.trec import Judgements, Run
+from rankwright.evaluation.file_scores import scored_files
 from rankwright.evaluation.report import Report
 from rankwright.metrics.catalogue import Convention, as_metrics, find_convention
 from rankwright.metrics.pairwise import PairAccuracy
@@ -192,7 +194,7 @@ class Predicts(Protocol):
 
 def evaluate(
     systems: Mapping[str, Predicts | ArrayLike | Run | str] | Sequence[Run] | Predicts | ArrayLike | Run,
-    data: RankingData | Judgements | tuple[Any, Any, Any],
+    data: RankingData | FileDocuments | Judgements | tuple[Any, Any, Any],
     *,
     metrics: MetricLike | Sequence[MetricLike] = ("ndcg@10", "map"),
     convention: str | Convention | None = None,
@@ -211,7 +213,7 @@ def evaluate(
         of a column, a feature or one of `data.shown`, is the order by it: `position` ascending, `-sales`
         descending.
     data
-        The judged documents: RankingData, (X, y, qid), or for runs the judgements alone (`read_judgements`).
+        The judged documents: RankingData, FileDocuments, (X, y, qid), or for runs `read_judgements`.
     metrics
         Metrics, their names, or functions of labels in ranked order: a list, a single one, or a text such as
         `"ndcg@10,map"`.
@@ -237,8 +239,7 @@ def evaluate(
     second   0.9025  0.8666
     20 queries.
     """
-    judged = judged_documents(data)
-    named = named_systems(systems)
+    named, judged = scored_files(named_systems(systems), judged_documents(data), n_jobs)
     left_out = QueryFilter(min_relevant, drop_one_label)
     counting = _convention(convention, named, judged)
     asked = checked_metrics(metrics, counting)
@@ -353,9 +354,9 @@ def checked_judged(data: Any) -> RankingData:
     return data
 
 
-def judged_documents(data: Any) -> RankingData | Judgements:
-    """Return judgements as they are, and judged documents given as RankingData or (X, y, qid)."""
-    return data if isinstance(data, Judgements) else checked_judged(data)
+def judged_documents(data: Any) -> Any:
+    """Return judgements and files as they are, and judged documents given as RankingData or (X, y, qid)."""
+    return data if isinstance(data, Judgements | FileDocuments) else checked_judged(data)
 
 
 def labels_of(judged: RankingData | Judgements) -> Doubles:

@@ -76,9 +76,12 @@ class RowSample:
         added = self._n_rows - first
         self._keys[first : self._n_rows], self._X[first : self._n_rows] = keys[:added], X[:added]
         rivals = added + np.flatnonzero(keys[added:] < self._keys.max())
+        if not len(rivals):
+            return
         kept = smallest(np.concatenate([self._keys, keys[rivals]]), len(self._keys))
-        taken = rivals[kept[kept >= len(self._keys)] - len(self._keys)]
-        free = np.setdiff1d(np.arange(len(self._keys)), kept, assume_unique=True)
+        is_kept = np.zeros(len(self._keys) + len(rivals), bool)
+        is_kept[kept] = True
+        taken, free = rivals[is_kept[len(self._keys) :]], np.flatnonzero(~is_kept[: len(self._keys)])
         self._keys[free], self._X[free] = keys[taken], X[taken]
 
 

@@ -7,7 +7,7 @@ import shutil
 import sys
 import tempfile
 import warnings
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from rankwright.data.alignment import HasFeatures
     from rankwright.data.dataset import Documents, RankingData
+    from rankwright.data.readers.file_documents import FileDocuments
     from rankwright.training.training_set import TrainingSet
 
 LETOR = "letor"
@@ -32,6 +33,7 @@ TABLES = {"csv": ",", "tsv": "\t", "parquet": None}  # with the delimiter of the
 DELIMITERS = {"comma": ",", "semicolon": ";", "tab": "\t", ",": ",", ";": ";", "\t": "\t", "\\t": "\t"}
 FORMATS = "LETOR, .csv or .tsv, each may be .gz; .parquet, or a folder of such files; - for standard input"
 STANDARD_INPUT = "standard input"
+EXPANSION = 8  # about how much larger documents are than a compressed file of them
 
 
 _option = functools.partial(option, panel="Reading data files")
@@ -184,6 +186,30 @@ def read_documents(
 ) -> Documents:
     """Read documents to score; labels, if the file has any, are ignored."""
     return _read(path, reading, models, n_jobs, judged=False)
+
+
+def streamed(
+    path: Path, reading: ReadOptions, models: Sequence[HasFeatures], *, judged: bool
+) -> FileDocuments | None:
+    """Return documents that would take most of the memory as files to read in blocks; None for all others."""
+    from rankwright.base.resources import available_memory
+    from rankwright.data.readers.blocks import expanded
+
+    columns = {"label", "qid", "docid", "dates", "delimiter"}
+    if str(path) == "-" or any(getattr(reading, field) for field in vars(ReadOptions()).keys() - columns):
+        return None
+    kind = reading.format_of(path)
+    with suppress(InputError):  # reading them says why they cannot be read
+        files = expanded(path)
+        n_bytes = sum(Path(file).stat().st_size * (EXPANSION if file.endswith(".gz") else 1) for file in files)
+        if n_bytes < available_memory() / 4:
+            return None
+    if kind == LETOR:
+        reading.refuse_columns(path)
+        return rw.FileDocuments(path, label=LABEL if judged else None)
+    options = reading.columns(models, judged=judged)
+    chosen = {name: options[name] for name in ("label", "qid", "docid", "dates")}
+    return rw.FileDocuments(path, delimiter=reading.delimiter_of(kind), **chosen)
 
 
 def read_documents_with_labels(

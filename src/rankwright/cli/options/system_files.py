@@ -30,7 +30,7 @@ import numpy as np
 from rankwright.base.errors import InputError
 from rankwright.base.files import open_bytes
 from rankwright.base.wording import counted
-from rankwright.cli.options.data_files import LETOR, file_of, read_data
+from rankwright.cli.options.data_files import LETOR, file_of, read_data, streamed
 from rankwright.cli.options.foreign_models import CatBoostModel, LightGBMModel, XGBoostModel
 from rankwright.data.dataset import Documents
 from rankwright.data.readers.any_format import SCORE_COLUMNS, read_scores
@@ -64,12 +64,19 @@ class ScoredFile(Protocol):
 
 @contextmanager
 def opened(
-    files: Mapping[str, Path], data: Path, reading: ReadOptions, n_jobs: int | None, column: str | None = None
+    files: Mapping[str, Path],
+    data: Path,
+    reading: ReadOptions,
+    n_jobs: int | None,
+    column: str | None = None,
+    *,
+    in_blocks: bool = False,
 ) -> Iterator[tuple[dict[str, Any], Any]]:
     """Yield the systems by name, as `rw.evaluate` takes them, and the judged documents.
 
     The order by a column of the data, if there is one, is the first system. `-` is standard input. Runs with other
-    document ids than the data are refused.
+    document ids than the data are refused. With `in_blocks`, documents that models alone score are `FileDocuments`
+    if they are larger than memory.
     """
     if str(data) == "-" and "-" in map(str, files.values()):
         raise InputError("Standard input can be a system or the data, not both.")
@@ -79,6 +86,11 @@ def opened(
             judged: RankingData | Judgements = read_judgements(data)
         else:
             scorers = [system for system in systems.values() if isinstance(system, Scorer)]
+            if in_blocks and column is None and len(scorers) == len(systems):
+                large = streamed(data, reading, scorers, judged=True)
+                if large is not None:
+                    yield systems, large
+                    return
             judged = read_data(data, reading.ordered_by(column, scorers), scorers, n_jobs=n_jobs)
         stack.enter_context(_unjudged_runs_refused(judged))
         if reading.features is None:  # then the data have what one of the models needs, and no model needs it all

@@ -50,7 +50,8 @@ def evaluate(
     _check(rounds, plot, per_query, json, baseline_column, how)
     files = named_files(systems)
     check_plot(plot, inputs=(data, *files.values()))
-    with opened(files, data, reading, how["n_jobs"], baseline_column) as (measured, judged):
+    in_blocks = rounds is None
+    with opened(files, data, reading, how["n_jobs"], baseline_column, in_blocks=in_blocks) as (measured, judged):
         if rounds is not None:
             del how["queries"]
             result = rw.evaluate_rounds(measured, judged, integers("--rounds", rounds), **how)

@@ -9,7 +9,13 @@ from typing import TYPE_CHECKING, Any
 import rankwright as rw
 from rankwright.base.errors import InputError
 from rankwright.base.wording import brief_list, counted
-from rankwright.cli.options.data_files import FORMATS, ReadOptions, read_documents, read_documents_with_labels
+from rankwright.cli.options.data_files import (
+    FORMATS,
+    ReadOptions,
+    read_documents,
+    read_documents_with_labels,
+    streamed,
+)
 from rankwright.cli.options.option_groups import REQUIRED, argument, option
 from rankwright.cli.options.shared_options import JOBS, JSON, PLAIN_JSON, checked_output
 from rankwright.cli.options.signatures import Given, options_of
@@ -18,8 +24,10 @@ from rankwright.cli.output.console import note, show, show_text, write_text
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from rankwright.base.arrays import Doubles
     from rankwright.data.dataset import Documents
     from rankwright.data.readers.trec import Run
+    from rankwright.models.scorer import Scorer
 
 MODEL = argument("Model file.", "MODEL", default=REQUIRED)
 SCORED_DATA = option(f"Documents to score, with or without labels ({FORMATS}).", "FILE", default=REQUIRED)
@@ -56,7 +64,8 @@ def predict(
     scorer = rw.load(model)
     n_jobs = how["n_jobs"]
     if not (how["contributions"] or named_table or json):
-        scores = scorer.predict(read_documents(data, reading, [scorer], n_jobs=n_jobs), n_jobs=n_jobs).tolist()
+        _, values = _scored(scorer, data, reading, n_jobs)
+        scores = values.tolist()
         _write("".join(f"{score!r}\n" for score in scores), out, f"{len(scores):,} scores")
         return
     documents = read_documents_with_labels(data, reading, [scorer], n_jobs=n_jobs)
@@ -95,8 +104,7 @@ def rank(
     if reading.show is not None and not json:
         raise InputError("A TREC run has no columns for --show; add --json, or write a table with `predict`.")
     scorer = rw.load(model)
-    documents = read_documents(data, reading, [scorer], n_jobs=jobs)
-    scores = scorer.predict(documents, n_jobs=jobs)
+    documents, scores = _scored(scorer, data, reading, jobs)
     run = Run.of(documents.qid, documents.document_names, scores, tag=tag)
     text = _json(run_lists(run, documents.shown)) if json else format_run(run)
     _write(text, out, f"{len(scores):,} ranked documents")
@@ -112,6 +120,15 @@ def drift(*, model: Path = MODEL, data: Path = DRIFT_DATA, reading: ReadOptions,
     """
     scorer = rw.load(model)
     show(rw.drift(scorer, read_documents(data, reading, [scorer])), json=json)
+
+
+def _scored(scorer: Scorer, data: Path, reading: ReadOptions, n_jobs: int | None) -> tuple[Documents, Doubles]:
+    """Return documents and their scores; documents larger than memory come without their features."""
+    files = streamed(data, reading, [scorer], judged=False)
+    if files is not None:
+        return files.scored(scorer, n_jobs=n_jobs)
+    documents = read_documents(data, reading, [scorer], n_jobs=n_jobs)
+    return documents, scorer.predict(documents, n_jobs=n_jobs)
 
 
 def _note_missing_ids(documents: Documents) -> None:

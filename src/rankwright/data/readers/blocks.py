@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import os
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
 from rankwright.base.errors import InputError
 from rankwright.base.wording import brief_list
-from rankwright.data.column_roles import Roles
-from rankwright.data.dataset import RankingData
+from rankwright.data.column_roles import DOCUMENT, Roles
+from rankwright.data.dataset import Documents, RankingData
 from rankwright.data.readers.csv import checked_delimiter, csv_blocks
 from rankwright.data.readers.letor import letor_blocks
 from rankwright.data.readers.parquet import parquet_blocks, parquet_files
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 
     AnyPath = str | os.PathLike[str]
 
+D = TypeVar("D", bound=Documents)
+
 FIRST_DOCUMENTS = 1 << 14  # which decide on the features
 BLOCK_VALUES = 1 << 22  # of features in the blocks that are read: 16 MiB, so that few are in memory at once
 LETOR, CSV, PARQUET = "LETOR", "CSV", "Parquet"
@@ -36,7 +39,7 @@ FORMATS = {".csv": CSV, ".tsv": CSV, ".parquet": PARQUET}
 
 @dataclass(frozen=True)
 class JudgedFiles:
-    """Files of judged documents with the same features, in one format.
+    """Files of documents with the same features, in one format, judged if iterated.
 
     Iterating reads all of them in order and yields blocks of documents, which end where a query ends: documents of
     a query that follow each other are in one block, even where they are in different files. The first block
@@ -60,42 +63,50 @@ class JudgedFiles:
     n_features: int | None = None
 
     @cached_property
-    def first(self) -> RankingData:
+    def first(self) -> Documents:
         """The first block of the first file."""
         return warned(next(self._blocks_of(self.files[0], self.roles, self.n_features, FIRST_DOCUMENTS)))
 
     def __iter__(self) -> Iterator[RankingData]:
-        return whole_queries(self._blocks())
+        for block in whole_queries(self.blocks()):
+            assert isinstance(block, RankingData)
+            yield block
 
-    def _blocks(self) -> Iterator[RankingData]:
+    def blocks(self) -> Iterator[Documents]:
+        """Yield blocks that end anywhere; their labels are read if the roles name a column of labels."""
+        return read_ahead(self._blocks())
+
+    def _blocks(self) -> Iterator[Documents]:
         columns, n_features = self.first.columns, self.first.n_features
         roles = self.roles if columns is None else _fixed(columns)
         n_documents = max(1, BLOCK_VALUES // n_features)
         for file in self.files:
             for block in self._blocks_of(file, roles, n_features, n_documents):
-                if block.feature_names != self.first.feature_names:
+                if _features_of(block) != _features_of(self.first):
                     raise InputError(f"{file} has other features than {self.files[0]}.")
                 yield block
 
-    def _blocks_of(
-        self, file: str, roles: Roles, n_features: int | None, n_documents: int
-    ) -> Iterator[RankingData]:
+    def _blocks_of(self, file: str, roles: Roles, n_features: int | None, n_documents: int) -> Iterator[Documents]:
         if format_of(file) == LETOR:
-            blocks: Iterable[object] = letor_blocks(file, n_documents, n_features)
+            blocks: Iterable[Documents] = letor_blocks(
+                file, n_documents, n_features, judged=roles.label is not None
+            )
         else:
             tables = self._csv if format_of(file) == CSV else self._parquet
             blocks = (documents_of(columns, roles) for columns in tables(file, roles, n_documents))
         with naming(file):
-            for block in blocks:
-                assert isinstance(block, RankingData)
-                yield block
+            yield from blocks
 
     def _csv(self, file: str, roles: Roles, n_rows: int) -> Iterator[Iterable[TableColumn]]:
         blocks = csv_blocks(file, roles, checked_delimiter(file, self.delimiter), n_rows)
         return (columns for columns, _ in blocks)
 
     def _parquet(self, file: str, roles: Roles, n_rows: int) -> Iterator[Iterable[TableColumn]]:
-        needed = None if roles.features is None else [roles.qid, roles.label or "", *roles.features]
+        needed = (
+            None
+            if roles.features is None
+            else [roles.qid, roles.label or "", roles.docid or DOCUMENT, *roles.features]
+        )
         return parquet_blocks(file, needed, n_rows)
 
 
@@ -108,7 +119,7 @@ def judged_files(
 ) -> JudgedFiles:
     """Return the files of paths, of folders of Parquet files, and of patterns such as `part-*.csv`."""
     given = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
-    files = tuple(file for path in given for file in _expanded(path))
+    files = tuple(file for path in given for file in expanded(path))
     if not files:
         raise InputError("There are no files to read.")
     examples = {format_of(file): file for file in files}
@@ -122,29 +133,43 @@ def format_of(file: str) -> str:
     return FORMATS.get(Path(file.lower().removesuffix(".gz")).suffix, LETOR)
 
 
-def whole_queries(blocks: Iterable[RankingData]) -> Iterator[RankingData]:
+def whole_queries(blocks: Iterable[D]) -> Iterator[D]:
     """Yield the same documents in blocks that end where a query ends."""
-    tail: RankingData | None = None
+    tail: D | None = None  # of the last query, which may go on in the next block
     for block in blocks:
-        joined = block if tail is None else _joined(tail, block)
-        n_last = int(
-            np.argmin(np.append(joined.qid[::-1] == joined.qid[-1], False))
-        )  # documents of the last query
-        tail = joined.take(np.arange(len(joined) - n_last, len(joined)))
-        if n_last < len(joined):
-            yield joined.take(np.arange(len(joined) - n_last))
+        starts = np.flatnonzero(np.append(True, block.qid[1:] != block.qid[:-1]))
+        first, last = 0, int(starts[-1])
+        if tail is not None and str(tail.qid[-1]) == str(block.qid[0]):
+            first = len(block) if len(starts) == 1 else int(starts[1])
+            tail = _joined(tail, block.between(0, first))
+        if first < len(block):
+            if tail is not None:
+                yield tail
+            if first < last:
+                yield block.between(first, last)
+            tail = block.between(last, len(block))
     if tail is not None:
         yield tail
 
 
-def _joined(tail: RankingData, block: RankingData) -> RankingData:
+def read_ahead(blocks: Iterator[D]) -> Iterator[D]:
+    """Yield the same blocks; another thread reads the next one meanwhile."""
+    with ThreadPoolExecutor(1) as thread:
+        coming = thread.submit(next, blocks, None)
+        while (block := coming.result()) is not None:
+            coming = thread.submit(next, blocks, None)
+            yield block
+
+
+def _joined(tail: D, block: D) -> D:
     """Return both; query ids are integers in one block and text in the next if only some look like integers."""
     if tail.qid.dtype.kind != block.qid.dtype.kind:
         tail, block = (part._replaced(qid=part.qid.astype(np.str_)) for part in (tail, block))
     return concat(tail, block, shared_queries="merge")
 
 
-def _expanded(path: AnyPath) -> list[str]:
+def expanded(path: AnyPath) -> list[str]:
+    """Return the files that a path or a pattern names."""
     name = os.fspath(path)
     if Path(name).is_file():
         return [name]
@@ -157,11 +182,17 @@ def _expanded(path: AnyPath) -> list[str]:
     return files
 
 
+def _features_of(block: Documents) -> tuple[str, ...] | None:
+    """Return the columns that became features; columns of categories become others in every block."""
+    return block.feature_names if block.columns is None else block.columns.features
+
+
 def _fixed(columns: Columns) -> Roles:
     """Return the roles that give the columns the same use again."""
     return Roles(
         label=columns.label,
         qid=columns.qid,
+        docid=columns.docid,
         features=columns.features,
         categorical=columns.categorical,
         dates=columns.dates,

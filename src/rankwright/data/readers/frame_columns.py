@@ -23,6 +23,10 @@ if TYPE_CHECKING:
     from rankwright.base.arrays import Doubles, Floats
     from rankwright.data.tables import TableColumn
 
+# Types of Arrow whose values numpy can view.
+NUMPY_TYPES = {f"{sign}int{bits}": f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)}
+NUMPY_TYPES |= {"float": "float32", "double": "float64"}
+
 
 def library_of(frame: Any) -> str:
     """Return the library that a data frame belongs to, such as pandas."""
@@ -51,7 +55,8 @@ def _arrow_table(frame: Any) -> Any:
         hint = "; pass its .arrow()" if hasattr(frame, "arrow") else ""  # as a connection of DuckDB
         raise InputError(f"A data frame or an Arrow table is needed, not {type(frame).__name__}{hint}.")
     try:
-        return import_module("pyarrow").table(frame)
+        pyarrow = import_module("pyarrow")
+        return frame if isinstance(frame, pyarrow.Table) else pyarrow.table(frame)
     except ModuleNotFoundError:
         raise MissingPackageError(
             f"Reading a {type(frame).__name__} needs pyarrow: pip install 'rankwright[pyarrow]'."
@@ -214,8 +219,23 @@ class _ArrowColumn(_FrameColumn):
         return "text" if types.is_string(kind) or types.is_large_string(kind) else str(kind)
 
     def missing(self) -> NDArray[np.bool_]:
+        numbers = self._mapped()
+        if numbers is not None:
+            return np.asarray(np.isnan(numbers))
         absent: NDArray[np.bool_] = self.values.is_null(nan_is_null=True).to_numpy()
         return absent
+
+    def _mapped(self) -> NDArray[Any] | None:
+        """Return numbers as they are in memory, if none is null; pyarrow itself would import pandas first."""
+        dtype = NUMPY_TYPES.get(str(self.values.type))
+        if dtype is None or self.values.null_count:
+            return None
+        chunks = [
+            np.frombuffer(chunk.buffers()[1], dtype, len(chunk), chunk.offset * np.dtype(dtype).itemsize)
+            for chunk in self.values.chunks
+            if len(chunk)
+        ]
+        return chunks[0] if len(chunks) == 1 else np.concatenate([np.empty(0, dtype), *chunks])
 
     def _plain(self) -> list[Any]:
         plain: list[Any] = self.values.to_pylist()
@@ -224,7 +244,10 @@ class _ArrowColumn(_FrameColumn):
     def _doubles(self) -> Doubles:
         from pyarrow import float64, types
 
-        if types.is_float32(self.values.type):  # as features are kept
+        numbers = self._mapped()
+        if numbers is not None:
+            return numbers if numbers.dtype == np.float32 else numbers.astype(np.float64)  # as features are kept
+        if types.is_float32(self.values.type):
             return np.asarray(self.values.to_numpy())
         half = types.is_float16(self.values.type)  # which not every version can cast
         plain = self.values if half else self.values.cast(float64(), safe=False)
@@ -233,6 +256,9 @@ class _ArrowColumn(_FrameColumn):
     def _ids(self) -> NDArray[Any]:
         from pyarrow import types
 
+        numbers = self._mapped()
+        if numbers is not None:
+            return numbers
         encoded = types.is_dictionary(self.values.type)
         plain = self.values.cast(self.values.type.value_type) if encoded else self.values
         return np.asarray(plain.to_numpy())

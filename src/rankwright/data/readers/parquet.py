@@ -63,9 +63,10 @@ def read_parquet(
 
 def parquet_columns(path: str | PathLike[str]) -> Iterator[TableColumn]:
     """Return the columns of a file, or of all files of a folder or a pattern."""
-    with _readable(path) as (parquet, dataset):
+    with _readable(path) as parquet:
         if Path(path).is_file():
-            return columns_of(parquet.read_table(path))
+            return columns_of(parquet.ParquetFile(path).read())
+        dataset = import_module("pyarrow.dataset")  # which imports pandas
         files = dataset.dataset(
             parquet_files(path), format="parquet", partitioning=dataset.partitioning(flavor="hive")
         )
@@ -77,7 +78,7 @@ def parquet_blocks(
     path: str | PathLike[str], columns: Sequence[str] | None, n_rows: int
 ) -> Iterator[Iterator[TableColumn]]:
     """Yield the given columns of a file, or all of them, in blocks of at most `n_rows`."""
-    with _readable(path) as (parquet, _):
+    with _readable(path) as parquet:
         file = parquet.ParquetFile(path, pre_buffer=True)
         for group in range(file.num_row_groups):  # a whole one on several threads, which batches are not
             table = file.read_row_group(group, columns=columns)
@@ -86,16 +87,16 @@ def parquet_blocks(
 
 
 @contextmanager
-def _readable(path: str | PathLike[str]) -> Iterator[tuple[Any, Any]]:
-    """Give two modules of pyarrow; turn their errors about a file into sentences."""
+def _readable(path: str | PathLike[str]) -> Iterator[Any]:
+    """Give pyarrow's reader; turn its errors about a file into sentences."""
     try:
-        modules = import_module("pyarrow.parquet"), import_module("pyarrow.dataset")
+        parquet = import_module("pyarrow.parquet")
     except ModuleNotFoundError:
         raise MissingPackageError(
             "Reading a Parquet file needs pyarrow: pip install 'rankwright[pyarrow]'."
         ) from None
     try:
-        yield modules
+        yield parquet
     except InputError:
         raise
     except (ValueError, TypeError, NotImplementedError) as error:
