@@ -230,7 +230,7 @@ def test_a_failure_leaves_nothing_behind(tmp_path):
 
 
 def test_files_that_change_between_the_passes_are_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr(binned_data, "available_memory", lambda: 0)  # so that they are read twice
+    monkeypatch.setattr(file_survey, "available_memory", lambda: 0)  # so that they are read twice
     rw.write_letor(judged(), tmp_path / "all.txt")
 
     def grow(number, _documents):

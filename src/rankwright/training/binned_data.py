@@ -18,7 +18,7 @@ from rankwright import _native
 from rankwright.base.array_files import ArrayFile, ArrayWriter
 from rankwright.base.errors import InputError
 from rankwright.base.files import write_whole
-from rankwright.base.resources import available_memory, resolve_threads
+from rankwright.base.resources import resolve_threads
 from rankwright.base.wording import counted
 from rankwright.data.column_roles import Roles
 from rankwright.data.dataset import RankingData, content_hashes, query_hashes
@@ -33,7 +33,7 @@ from rankwright.training.binned_features import (
     block_rows,
     require_bins,
 )
-from rankwright.training.file_survey import Bins, Survey, survey
+from rankwright.training.file_survey import Bins, KeptBlocks, Survey, survey
 from rankwright.training.training_set import QueryLabels, TrainingSet
 
 if TYPE_CHECKING:
@@ -44,7 +44,6 @@ if TYPE_CHECKING:
 
     from rankwright.base.arrays import Doubles, Integers
     from rankwright.data.query_features import QueryFeature
-    from rankwright.data.readers.blocks import JudgedFiles
 
     AnyPath = str | os.PathLike[str]
 
@@ -167,7 +166,7 @@ class BinnedData(TrainingSet):
         require_bins(max_bins)
         threads = resolve_threads(n_jobs)
         roles = Roles(label, qid, None, features, drop, (), dates)
-        blocks = _Kept(judged_files(files, roles, delimiter=delimiter, n_features=n_features))
+        blocks = KeptBlocks(judged_files(files, roles, delimiter=delimiter, n_features=n_features))
         known = survey(_Counted(blocks, 1, on_block))
         is_coarse = known.n_documents >= COARSE_DOCUMENTS if coarse is None else coarse
         bins = known.bins(max_bins, threads)
@@ -294,28 +293,6 @@ class BinnedData(TrainingSet):
         if kinds or not raw:
             _ = self.data.X  # which says that there are no values
         return self
-
-
-class _Kept:
-    """Blocks that are read once, if all of them take no more than a quarter of the memory."""
-
-    def __init__(self, files: JudgedFiles) -> None:
-        self.files = files
-        self._kept: list[RankingData] | None = None
-
-    def __iter__(self) -> Iterator[RankingData]:
-        if self._kept is not None:
-            yield from self._kept
-            return
-        kept, room = [], available_memory() // 4
-        for block in self.files:
-            yield block
-            room -= block.X.nbytes
-            if room >= 0:
-                kept.append(block)
-            else:
-                kept.clear()
-        self._kept = kept if room >= 0 else None
 
 
 class _Counted:

@@ -8,18 +8,20 @@ import numpy as np
 
 from rankwright import _native
 from rankwright.base.errors import InputError
+from rankwright.base.resources import available_memory
 from rankwright.data.dataset import content_hashes, query_hashes, sampling_keys
 from rankwright.data.feature_ranges import FeatureRanges, n_missing
 from rankwright.training.binned_features import SAMPLE_ROWS, smallest
 from rankwright.training.training_set import TrainingSet
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from numpy.typing import NDArray
 
     from rankwright.base.arrays import Floats, Integers
     from rankwright.data.dataset import RankingData
+    from rankwright.data.readers.blocks import JudgedFiles
 
 CODES = 256
 
@@ -54,6 +56,28 @@ class QueryTable:
     def canonical_order(self) -> Integers:
         """Return the numbers of all queries in the order of `canonical_rows`."""
         return np.argsort(self.hashes[: len(self)], kind="stable")
+
+
+class KeptBlocks:
+    """Blocks that are read once, if all of them take no more than a quarter of the memory."""
+
+    def __init__(self, files: JudgedFiles) -> None:
+        self.files = files
+        self._kept: list[RankingData] | None = None
+
+    def __iter__(self) -> Iterator[RankingData]:
+        if self._kept is not None:
+            yield from self._kept
+            return
+        kept, room = [], available_memory() // 4
+        for block in self.files:
+            yield block
+            room -= block.X.nbytes
+            if room >= 0:
+                kept.append(block)
+            else:
+                kept.clear()
+        self._kept = kept if room >= 0 else None
 
 
 class RowSample:
