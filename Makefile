@@ -76,10 +76,9 @@ browser: $(VENV)/.dev $(VENV)/.built
 engines: $(VENV)/.dev $(VENV)/.built
 	$(BIN)/python -m benchmarks.parity --write
 
-# Training on Ray and on Dask, scoring on Spark, all on this machine: each test starts its cluster, ends processes of it
-# and compares models byte for byte. Spark needs a JDK (17).
+# Workers on Ray and on Dask, on this machine: each test starts its cluster and ends processes of it.
 clusters: $(VENV)/.clusters
-	$(BIN)/python -m pytest -m clusters tests/distributed tests/test_spark.py
+	$(BIN)/python -m pytest -m clusters tests/distributed
 
 # Other examples in every run, and many: the property tests, then damaged files and wrong calls of the bindings.
 fuzz: $(VENV)/.dev $(VENV)/.built
