@@ -76,9 +76,15 @@ browser: $(VENV)/.dev $(VENV)/.built
 engines: $(VENV)/.dev $(VENV)/.built
 	$(BIN)/python -m benchmarks.parity --write
 
-# Workers on Ray and on Dask, on this machine: each test starts its cluster and ends processes of it.
-clusters: $(VENV)/.clusters
-	$(BIN)/python -m pytest -m clusters tests/distributed
+# Workers on Ray and on Dask, on this machine, in an environment of its own: each engine starts its cluster, of which
+# processes are killed and stopped.
+clusters: BIN := $(VENV)-clusters/bin
+clusters:
+	$(PYTHON) -m venv $(VENV)-clusters
+	$(PIP) --upgrade "pip>=25.1"
+	$(PIP) --upgrade --group clusters
+	$(PIP) .
+	$(BIN)/python -m pytest -p no:cacheprovider -m clusters tests/distributed
 
 # Other examples in every run, and many: the property tests, then damaged files and wrong calls of the bindings.
 fuzz: $(VENV)/.dev $(VENV)/.built
@@ -148,7 +154,7 @@ sanitize: $(VENV)/.dev $(VENV)/.built
 	$(SANITIZED) -m fuzz bindings $(FUZZ)
 
 clean:
-	rm -rf $(VENV) $(VENV)-lowest $(VENV)-sanitize $(VENV)-wheel $(VENV)-ecosystem build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(VENV)-lowest $(VENV)-sanitize $(VENV)-wheel $(VENV)-ecosystem $(VENV)-clusters build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis
 
 # Each stamp stands for a finished step, so that a second run repeats nothing that has not changed.
 $(VENV)/bin/python:
@@ -176,10 +182,6 @@ $(VENV)/.report: pyproject.toml | $(VENV)/.tools
 $(VENV)/.dev: $(VENV)/.tools
 	$(PIP) --upgrade "pip>=25.1"
 	$(PIP) --group dev
-	touch $@
-
-$(VENV)/.clusters: $(VENV)/.dev $(VENV)/.built
-	$(PIP) --group clusters
 	touch $@
 
 $(VENV)/.site: $(VENV)/.dev $(VENV)/.built

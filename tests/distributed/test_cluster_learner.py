@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import rankwright as rw
-from distributed.in_process import InProcess
+from in_process import InProcess
 from properties import examples
 from rankwright.base.errors import InputError
 from rankwright.distributed.cluster import Cluster
