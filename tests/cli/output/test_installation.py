@@ -26,7 +26,7 @@ def test_a_forced_path_is_named(run, monkeypatch):
 @pytest.mark.parametrize(
     ("packages", "sentence"),
     [
-        ([Package("no-such-package", "1.0", None)], "works for scoring only: pip install no-such-package."),
+        ([Package("absent", "1.0", None)], "scores and trains trees; for more: pip install absent."),
         ([Package("numpy", "999.0", "fast")], "works, but numpy is too old: pip install -U numpy."),
         ([Package("no-such-package", "1.0", "fast")], "works; a model was fitted and scored in 0.1 s."),
     ],

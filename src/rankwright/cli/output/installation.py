@@ -63,7 +63,7 @@ class Installation(Result):
         wrong = [each.name for each in self.packages if each.state != "ok" and not each.extra]
         old = [each.name for each in self.packages if each.state == "too old" and each.extra]
         if wrong:
-            return f"rankwright {__version__} works for scoring only: pip install {' '.join(wrong)}."
+            return f"rankwright {__version__} scores and trains trees; for more: pip install {' '.join(wrong)}."
         if old:
             what = f"{enumerated(old)} {'is' if len(old) == 1 else 'are'} too old: pip install -U {' '.join(old)}"
             return f"rankwright {__version__} works, but {what}."

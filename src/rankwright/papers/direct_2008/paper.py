@@ -314,6 +314,6 @@ def _times(setup: Setup) -> Experiment:
 PAPER = Paper(
     "direct-2008",
     "Direct optimization of evaluation measures in learning to rank",
-    "Xu et al. 2008",
+    "Xu et al. 2010",
     experiments,
 )
