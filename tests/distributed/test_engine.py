@@ -77,6 +77,10 @@ def _answers(engine, calls):
     return [done.answer for done in answers]
 
 
+def test_an_engine_says_how_many_workers_it_has(engine):
+    assert engine.n_workers == 2
+
+
 def test_actors_keep_their_state_in_processes_of_their_own(engine, actors):
     values = np.arange(100_000)
     for sums in (10 + values.sum(), 10 + 2 * values.sum()):
@@ -135,10 +139,6 @@ def test_functions_run_elsewhere(engine):
 @pytest.mark.slow
 def test_a_function_runs_again_when_its_process_ends(engine, tmp_path):
     assert _answers(engine, [engine.submit(attempt, str(tmp_path / "tried"))]) == ["done"]
-
-
-def test_an_engine_says_how_many_workers_it_has(engine):
-    assert engine.n_workers == 2
 
 
 @pytest.mark.parametrize("workers", [0, -1, 1.5, True])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import pickle
 from collections import Counter
 from dataclasses import dataclass
 from importlib import import_module
@@ -48,7 +49,7 @@ class Dask(Engine):
         this machine, which ends with the engine. A client with TLS is made with `Client(address,
         security=Security(...))`.
     workers
-        Number of workers; None: as many as the cluster has.
+        Number of workers at most; None: as many as the cluster has.
     timeout
         Seconds after which a cluster or a worker that does not answer counts as lost.
 
@@ -68,13 +69,14 @@ class Dask(Engine):
         self._suspects: set[str] = set()  # workers that did not answer
         self._residents: Counter[str] = Counter()  # actors per worker
         self._own: list[Any] = []
+        self._n_local = 0  # workers of our own cluster
         if isinstance(client, distributed.Client):
             self._client = client
             return
         target = client
         if client is None:
-            target = distributed.LocalCluster(n_workers=self._wanted, threads_per_worker=1, dashboard_address=None)
-            self._own = [target]
+            target = distributed.LocalCluster(n_workers=self._wanted, threads_per_worker=1, dashboard_address=":0")
+            self._own, self._n_local = [target], len(target.workers)
         try:
             self._client = connected(
                 lambda: distributed.Client(target, timeout=timeout, set_as_default=False), timeout
@@ -87,9 +89,11 @@ class Dask(Engine):
 
     @property
     def n_workers(self) -> int:
-        return self._wanted or len(self._addresses())
+        present = max(1, len(self._addresses()))
+        return present if self._wanted is None else min(self._wanted, present)
 
     def start(self, make: Callable[[], object], n: int) -> list[Actor]:
+        self._refill()
         end = monotonic() + self.timeout
         while (ready := len(self._addresses())) < n:
             if monotonic() > end:
@@ -109,6 +113,7 @@ class Dask(Engine):
     def restart(self, actor: Actor) -> Actor:
         self._suspects.add(actor.handle.address)
         self.end([actor])
+        self._refill()
         return self._start(actor.number, actor.make)
 
     def submit(self, function: Callable[..., Any], *arguments: Any) -> Call:
@@ -128,6 +133,11 @@ class Dask(Engine):
             resource.close()
         self._own = []
 
+    def _refill(self) -> None:
+        """Replace lost workers of a cluster of this machine: on a busy one Dask gives up those slow to restart."""
+        for cluster in self._own[1:]:
+            cluster.scale(self._n_local)
+
     def _addresses(self) -> list[str]:
         """Return the addresses of the cluster's workers."""
         return sorted(self._client.sync(self._known))
@@ -144,7 +154,7 @@ class Dask(Engine):
             sleep(SECONDS_PER_LOOK)
         address = min(addresses, key=lambda known: (known in self._suspects, self._residents[known], known))
         self._residents[address] += 1
-        future = self._client.submit(Host, make, actor=True, workers=[address], pure=False)
+        future = self._client.submit(_PackedHost, make, actor=True, workers=[address], pure=False)
         return Actor(number, make, _Resident(address, future))
 
     async def _ask(self, actor: Actor, method: str, arguments: tuple[Any, ...]) -> Any:
@@ -161,9 +171,16 @@ class Dask(Engine):
         try:
             with self._client.as_current():  # the client that a host asks for
                 resident.host = resident.host or await resident.future
-                return await resident.host.call(method, arguments)
+                return pickle.loads(await resident.host.call_packed(method, pickle.dumps(arguments)))
         except (OSError, asyncio.CancelledError, RuntimeError) as error:
             raise LostError(f"its worker cannot be reached: {error}") from None
 
     def _later(self, actor: Actor | None, answer: Coroutine[Any, Any, Any]) -> Call:
         return Call(actor, asyncio.run_coroutine_threadsafe(answer, self._client.loop.asyncio_loop))
+
+
+class _PackedHost(Host):
+    """A host whose messages are bytes: arrays that Dask sends may start at any byte, which kernels refuse."""
+
+    def call_packed(self, method: str, arguments: bytes) -> bytes:
+        return pickle.dumps(self.call(method, pickle.loads(arguments)))
