@@ -64,7 +64,7 @@ def _show_files(model: Path, saved: str, page: str | None) -> None:
     note(f"    rankwright serve {model}   answers requests with it; needs rankwright[serve]")
     if page is not None:
         note(f"Wrote {page}: the comparison as a page, to open in a browser; it needs no network.")
-    note("Next, your own judgements: rankwright auto --data judged.csv --model model.rw")
+    note("Next, your own judgements: rankwright auto --data judged.csv --qid query --label grade --model model.rw")
 
 
 def _model_beside(report: Path) -> Path:
@@ -143,6 +143,6 @@ def _write_page(
             reproduce=this_command(),
         )
     except MissingPackageError as error:
-        note(str(error))
+        note(f"Did not write {report}. {error}")
         return None
     return str(report)
