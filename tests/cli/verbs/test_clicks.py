@@ -1,6 +1,8 @@
 import numpy as np
 import pandas as pd
+import pytest
 
+import rankwright as rw
 from rankwright.data.readers.letor import read_letor
 
 
@@ -104,3 +106,67 @@ def test_propensities_are_shown_and_drawn(run, fold, model, tmp_path):
     assert shown.startswith("Propensities of 8 positions: from 1 at the first to 0.")
     assert "Assumes that the order of these lists was random" in err
     assert chart.exists()
+
+
+@pytest.fixture(scope="module")
+def log_of_two(folder, tmp_path_factory):
+    """The log of two rankers, as `clicks simulate` writes it."""
+    data = read_letor(folder / "Fold1" / "train.txt")
+    log = rw.clicks.simulate(data, {"old": data.X[:, 0], "new": data.y}, sessions=100)
+    path = tmp_path_factory.mktemp("clicks") / "log.csv"
+    pd.DataFrame(log.columns()).to_csv(path, index=False)
+    return path
+
+
+def test_evaluate_needs_no_labels(run, fold, log_of_two, tmp_path):
+    data = read_letor(fold / "train.txt")
+    frame = pd.DataFrame(data.X, columns=[f"f{column}" for column in range(data.n_features)])
+    frame.assign(qid=data.qid, docid=data.document_names).to_csv(tmp_path / "docs.csv", index=False)
+    np.savetxt(tmp_path / "ideal.txt", data.y)
+    system = f"ideal={tmp_path / 'ideal.txt'}"
+    words = ("clicks", "evaluate", log_of_two, system, "--data", tmp_path / "docs.csv")
+    done = run(*words, "--report", tmp_path / "page.html")
+    assert done.out.startswith("ideal would have had ")
+    assert "<html" in (tmp_path / "page.html").read_text()
+    log = rw.clicks.read_log(log_of_two)
+    expected = rw.clicks.off_policy(log, {"ideal": data.y}, data, examination="features")
+    assert run(*words, "--examination", "features", "--json").json == expected.to_dict()
+    sentence = "--assume must be 'position', 'item_position', 'list' or 'first', not 'nothing'."
+    assert run(*words, "--assume", "nothing").err.endswith(f"rankwright: {sentence}\n")
+
+
+def test_train_saves_what_it_chose(run, refuse, fold, log_of_two, tmp_path):
+    words = ("clicks", "train", log_of_two, "--data", fold / "train.txt", "--model", tmp_path / "new.rw")
+    done = run(*words, "--models", "position", "--rounds", 5, "--json")
+    assert done.code == 0
+    assert done.json["chosen"] in ("naive", "position")
+    assert "wrote" in done.err
+    scores = rw.load(tmp_path / "new.rw").predict(read_letor(fold / "train.txt"))
+    assert len(np.unique(scores)) > 1
+    assert refuse(*words, "--judged", tmp_path / "none.txt") == f"There is no file {tmp_path / 'none.txt'}."
+
+
+def test_interleaving_reads_a_table(run, refuse, tmp_path):
+    credited = pd.DataFrame({"first": [0, 1, 0] * 100, "second": [1, 0, 1] * 100, "user": np.arange(300)})
+    credited.to_csv(tmp_path / "credits.csv", index=False)
+    done = run("clicks", "interleaving", tmp_path / "credits.csv", "--planned", 300)
+    assert done.out.startswith("Users prefer second to first by 0.3333")
+    assert "over 300 users" in done.out
+    sentence = "The credits have no session."
+    assert refuse("clicks", "interleaving", tmp_path / "credits.csv", "--by", "session") == sentence
+
+
+def test_ab_compares_the_policies_of_a_log(run, refuse, log_of_two, tmp_path):
+    done = run("clicks", "ab", log_of_two, "--json")
+    assert set(done.json["names"]) == {"old", "new"}
+    assert sum(done.json["sizes"]) == 1200
+    table = pd.read_csv(log_of_two)
+    table[table["policy"] == "old"].to_csv(tmp_path / "one.csv", index=False)
+    assert "two" in refuse("clicks", "ab", tmp_path / "one.csv")
+
+
+def test_plan_counts_sessions(run, refuse):
+    assert "with 387 sessions in 80 % of cases" in run("clicks", "plan", "--preference", 0.1, "--ties", 0.5).out
+    assert "16,783 sessions" in run("clicks", "plan", "--rate", 0.3, "--difference", 0.02).out
+    sentence = "Give --preference, or --rate and --difference."
+    assert refuse("clicks", "plan", "--rate", 0.3) == sentence

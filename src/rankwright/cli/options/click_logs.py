@@ -1,4 +1,4 @@
-"""How the verbs of clicks read a log and show a result with its chart."""
+"""How the verbs of clicks read a log, and show a result with its chart and page."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 import rankwright as rw
 from rankwright.base.errors import InputError
 from rankwright.cli.options.option_groups import REQUIRED, argument, option, option_group
+from rankwright.cli.options.shared_options import JSON, PLOT, REPORT, check_plot, check_report
 from rankwright.cli.output.console import note, show
 
 
@@ -50,9 +51,25 @@ LOG = argument(
 )
 
 
-def show_with_chart(result: Any, plot: Path | None, json: bool) -> None:
-    """Write the chart of a result, if asked for, and show the result."""
-    if plot is not None:
-        result.chart().save(plot)
-        note(f"wrote {plot}")
-    show(result, json=json)
+@option_group
+class ResultOptions:
+    """What is written and shown of a result."""
+
+    plot: Path | None = PLOT
+    report: Path | None = REPORT
+    json: bool = JSON
+
+    def check(self, *inputs: Path | None) -> None:
+        """Refuse a chart or a page that cannot be written."""
+        check_plot(self.plot, inputs=inputs)
+        check_report(self.report, inputs=inputs)
+
+    def show(self, result: Any) -> None:
+        """Write the chart and the page of a result, if asked for, and show the result."""
+        if self.plot is not None:
+            result.chart().save(self.plot)
+            note(f"wrote {self.plot}")
+        if self.report is not None:
+            result.write_page(self.report)
+            note(f"wrote {self.report}")
+        show(result, json=self.json)

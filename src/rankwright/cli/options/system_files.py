@@ -30,7 +30,7 @@ import numpy as np
 from rankwright.base.errors import InputError
 from rankwright.base.files import open_bytes
 from rankwright.base.wording import counted
-from rankwright.cli.options.data_files import LETOR, file_of, read_data, streamed
+from rankwright.cli.options.data_files import LETOR, file_of, read_data, read_documents_with_labels, streamed
 from rankwright.cli.options.foreign_models import CatBoostModel, LightGBMModel, XGBoostModel
 from rankwright.data.dataset import Documents
 from rankwright.data.readers.any_format import SCORE_COLUMNS, read_scores
@@ -48,7 +48,6 @@ if TYPE_CHECKING:
 
     from rankwright.base.arrays import Doubles
     from rankwright.cli.options.data_files import ReadOptions
-    from rankwright.data.dataset import RankingData
     from rankwright.data.readers.trec import Run
 
 START_BYTES = 4096
@@ -71,19 +70,20 @@ def opened(
     column: str | None = None,
     *,
     in_blocks: bool = False,
+    labels: bool = True,
 ) -> Iterator[tuple[dict[str, Any], Any]]:
     """Yield the systems by name, as `rw.evaluate` takes them, and the judged documents.
 
     The order by a column of the data, if there is one, is the first system. `-` is standard input. Runs with other
     document ids than the data are refused. With `in_blocks`, documents that models alone score are `FileDocuments`
-    if they are larger than memory.
+    if they are larger than memory. Without `labels`, documents may have none.
     """
     if str(data) == "-" and "-" in map(str, files.values()):
         raise InputError("Standard input can be a system or the data, not both.")
     with ExitStack() as stack:
         systems = {name: open_system(stack.enter_context(file_of(path))) for name, path in files.items()}
         if _holds_judgements(data, reading):
-            judged: RankingData | Judgements = read_judgements(data)
+            judged: Documents | Judgements = read_judgements(data)
         else:
             scorers = [system for system in systems.values() if isinstance(system, Scorer)]
             if in_blocks and column is None and len(scorers) == len(systems):
@@ -91,7 +91,8 @@ def opened(
                 if large is not None:
                     yield systems, large
                     return
-            judged = read_data(data, reading.ordered_by(column, scorers), scorers, n_jobs=n_jobs)
+            read = read_data if labels else read_documents_with_labels
+            judged = read(data, reading.ordered_by(column, scorers), scorers, n_jobs=n_jobs)
         stack.enter_context(_unjudged_runs_refused(judged))
         if reading.features is None:  # then the data have what one of the models needs, and no model needs it all
             warnings.filterwarnings("ignore", "The model does not use")
@@ -126,7 +127,7 @@ def _holds_judgements(data: Path, reading: ReadOptions) -> bool:
 
 
 @contextmanager
-def _unjudged_runs_refused(judged: RankingData | Judgements) -> Iterator[None]:
+def _unjudged_runs_refused(judged: Documents | Judgements) -> Iterator[None]:
     columns = judged.columns if isinstance(judged, Documents) else None
     hint = "" if columns is None or columns.docid is not None else "; --docid names the column of document ids"
     with warnings.catch_warnings():
@@ -140,7 +141,7 @@ def _unjudged_runs_refused(judged: RankingData | Judgements) -> Iterator[None]:
 def _system(
     name: str,
     file: Scorer | ScoredFile | RunFile,
-    judged: RankingData | Judgements,
+    judged: Documents | Judgements,
     data: Path,
     n_jobs: int | None,
 ) -> Scorer | Doubles | Run:

@@ -10,7 +10,7 @@ import typer
 
 import rankwright as rw
 from rankwright.base.errors import InputError
-from rankwright.cli.options.click_logs import LOG, LogOptions, show_with_chart
+from rankwright.cli.options.click_logs import LOG, LogOptions, ResultOptions
 from rankwright.cli.options.data_files import FORMATS, LETOR, ReadOptions, read_data, read_documents_with_labels
 from rankwright.cli.options.faces import Face, names
 from rankwright.cli.options.option_groups import REQUIRED, argument, option
@@ -18,9 +18,7 @@ from rankwright.cli.options.rankers import SETTINGS, make_ranker
 from rankwright.cli.options.shared_options import (
     JSON,
     MODEL_TO_WRITE,
-    PLOT,
     REPORT,
-    check_plot,
     check_report,
     checked_output,
     named_files,
@@ -90,14 +88,14 @@ def _size(log: Any) -> str:
     return repr(log).removeprefix("ClickLog(").removesuffix(")")
 
 
-def check(*, log: Path = LOG, how: LogOptions, plot: Path | None = PLOT, json: bool = JSON) -> None:
+def check(*, log: Path = LOG, how: LogOptions, output: ResultOptions) -> None:
     """Describe a click log, and say what would mislead whoever learns from it.
 
     Example:
 
         rankwright clicks check log.csv
     """
-    _show_result(log, rw.clicks.check, how, {}, plot, json)
+    _show_result(log, rw.clicks.check, how, {}, output)
 
 
 def models(
@@ -112,8 +110,7 @@ def models(
             "random_state": Face("N", "--seed", more={"min": 0}),
         },
     ),
-    plot: Path | None = PLOT,
-    json: bool = JSON,
+    output: ResultOptions,
 ) -> None:
     """Fit click models to a part of a log, and compare them by the clicks of the other sessions.
 
@@ -121,7 +118,7 @@ def models(
 
         rankwright clicks models log.csv --models position,browsing
     """
-    _show_result(log, rw.clicks.compare_click_models, how, options, plot, json)
+    _show_result(log, rw.clicks.compare_click_models, how, options, output)
 
 
 def propensities(
@@ -141,8 +138,7 @@ def propensities(
         f"Documents with features, for the methods features and trust ({FORMATS}).", "FILE"
     ),
     reading: ReadOptions,
-    plot: Path | None = PLOT,
-    json: bool = JSON,
+    output: ResultOptions,
 ) -> None:
     """Estimate how likely users examine each position, relative to the first.
 
@@ -151,13 +147,13 @@ def propensities(
         rankwright clicks propensities log.csv --plot propensities.svg
     """
     documents = {} if data is None else {"data": read_documents_with_labels(data, reading)}
-    _show_result(log, rw.clicks.propensities, how, options | documents, plot, json)
+    _show_result(log, rw.clicks.propensities, how, options | documents, output)
 
 
-def _show_result(log: Path, analyse: Any, how: LogOptions, options: Given, plot: Path | None, json: bool) -> None:
-    """Analyse a log, and show the result and its chart."""
-    check_plot(plot, inputs=(log,))
-    show_with_chart(analyse(how.read(log), **options), plot, json)
+def _show_result(log: Path, analyse: Any, how: LogOptions, options: Given, output: ResultOptions) -> None:
+    """Analyse a log, and show the result."""
+    output.check(log)
+    output.show(analyse(how.read(log), **options))
 
 
 def judge(
@@ -204,18 +200,17 @@ def evaluate(
     reading: ReadOptions,
     options: Given = options_of(
         "clicks.off_policy",
-        without=("examination",),
         faces={
             "reward": Face("NAME", words="What to estimate per list: clicks, or dcg."),
             "assume": Face("NAME", words="What clicks depend on: position, item_position, list, or first."),
+            "examination": Face("METHOD", type=str, words="Method of `clicks propensities`."),
             "clip": Face("NUMBER"),
             "model": Face("NAME", type=str, rare=True),
             "level": Face("FRACTION", rare=True),
             "random_state": Face("N", "--seed", rare=True, more={"min": 0}),
         },
     ),
-    plot: Path | None = PLOT,
-    json: bool = JSON,
+    output: ResultOptions,
 ) -> None:
     """Estimate the clicks that other rankers would have had, from the log of one that was shown.
 
@@ -225,10 +220,11 @@ def evaluate(
     """
     from rankwright.cli.options.system_files import opened
 
-    check_plot(plot, inputs=(log, data))
-    with opened(named_files(systems), data, reading, options["n_jobs"]) as (rankers, documents):
+    output.check(log, data)
+    files = named_files(systems)
+    with opened(files, data, reading, options["n_jobs"], labels=False) as (rankers, documents):
         result = rw.clicks.off_policy(how.read(log), rankers, documents, **options)
-    show_with_chart(result, plot, json)
+    output.show(result)
 
 
 def train(
@@ -288,8 +284,7 @@ def interleaving(
         faces={"first": Face("NAME", rare=True, type=str), "second": Face("NAME", rare=True, type=str)},
     ),
     options: Given = options_of("clicks.interleaving", faces=EXPERIMENT | {"by": Face("UNIT", type=str)}),
-    plot: Path | None = PLOT,
-    json: bool = JSON,
+    output: ResultOptions,
 ) -> None:
     """Tell which of two interleaved rankers users prefer, with tests that hold at any time.
 
@@ -297,9 +292,9 @@ def interleaving(
 
         rankwright clicks interleaving serve.log
     """
-    check_plot(plot, inputs=(credits_file,))
+    output.check(credits_file)
     result = rw.clicks.interleaving(rw.clicks.read_credits(credits_file, **names), **options)
-    show_with_chart(result, plot, json)
+    output.show(result)
 
 
 def ab(
@@ -307,8 +302,7 @@ def ab(
     log: Path = LOG,
     how: LogOptions,
     options: Given = options_of("clicks.ab_test", without=("users", "names"), faces=EXPERIMENT),
-    plot: Path | None = PLOT,
-    json: bool = JSON,
+    output: ResultOptions,
 ) -> None:
     """Compare the clicks per list of the two policies of a log, which is an A/B test, by session.
 
@@ -316,8 +310,8 @@ def ab(
 
         rankwright clicks ab log.csv
     """
-    check_plot(plot, inputs=(log,))
-    show_with_chart(rw.clicks.ab_test(*rw.clicks.session_outcomes(how.read(log)), **options), plot, json)
+    output.check(log)
+    output.show(rw.clicks.ab_test(*rw.clicks.session_outcomes(how.read(log)), **options))
 
 
 def plan(
@@ -336,8 +330,7 @@ def plan(
             "power": Face("FRACTION"),
         },
     ),
-    plot: Path | None = PLOT,
-    json: bool = JSON,
+    output: ResultOptions,
 ) -> None:
     """Tell how many sessions an interleaving experiment or an A/B test needs.
 
@@ -347,14 +340,14 @@ def plan(
     """
     if (preference is None) == (rate is None) or (rate is None) != (difference is None):
         raise InputError("Give --preference, or --rate and --difference.")
-    check_plot(plot)
+    output.check()
     if preference is not None:
         result = rw.clicks.plan_interleaving(preference, ties=ties, **options)
     else:
         assert rate is not None
         assert difference is not None
         result = rw.clicks.plan_ab_test(rate, difference, **options)
-    show_with_chart(result, plot, json)
+    output.show(result)
 
 
 TASKS = {

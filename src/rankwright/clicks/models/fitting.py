@@ -143,7 +143,11 @@ class ClickModelComparison(Result):
     @property
     def best(self) -> str:
         """The model with the highest log-likelihood."""
-        return max(self.predicted, key=lambda name: self.predicted[name].log_likelihood)
+        return self._ranked[0]
+
+    @property
+    def _ranked(self) -> list[str]:
+        return sorted(self.predicted, key=lambda name: -self.predicted[name].log_likelihood)
 
     @property
     def summary(self) -> str:
@@ -153,8 +157,8 @@ class ClickModelComparison(Result):
 
     def blocks(self) -> Iterator[Block]:
         columns = [Column("model", Kind.TEXT), Column("log-likelihood", Kind.MEASURED), Column("perplexity")]
-        ranked = sorted(self.predicted, key=lambda name: -self.predicted[name].log_likelihood)
-        rows = [(name, self.predicted[name].log_likelihood, self.predicted[name].perplexity) for name in ranked]
+        best_first = [(name, self.predicted[name]) for name in self._ranked]
+        rows = [(name, each.log_likelihood, each.perplexity) for name, each in best_first]
         yield Table(columns, rows)
         yield Figure(self.chart, "Perplexity by position: 1 is certainty.")
         for note in dict.fromkeys(note for model in self.models.values() for note in model.notes):
@@ -165,8 +169,8 @@ class ClickModelComparison(Result):
         from rankwright.reports.charts.lines import line_chart
 
         curves = {
-            name: [(float(position), value) for position, value in enumerate(each.by_position, start=1)]
-            for name, each in self.predicted.items()
+            name: [(float(position), value) for position, value in enumerate(self.predicted[name].by_position, 1)]
+            for name in self._ranked
         }
         return line_chart(curves, "position", "perplexity", description="Perplexity of clicks by position.")
 

@@ -191,7 +191,7 @@ def off_policy(
     *,
     reward: str = "clicks",
     assume: str = "position",
-    examination: Propensities | None = None,
+    examination: Propensities | str = "model",
     clip: float | None = None,
     model: str | None = "position",
     level: float = 0.95,
@@ -216,7 +216,8 @@ def off_policy(
         What clicks depend on: `position` (examination by position, and attraction), `item_position`, `list` (all
         of the list), or `first`, for the first position alone. Less assumed needs more support.
     examination
-        For `position`, the propensities of positions; by default those that `propensities(log)` estimates.
+        For `position`, the propensities of positions, or the method by which `propensities` estimates them:
+        `features` is the better one where data have features and documents were shown rarely.
     clip
         Largest weight of the clipped estimate; by default the root of the number of lists. If it is given, the
         doubly robust estimate clips too.
@@ -254,13 +255,15 @@ def off_policy(
 
 
 def logged_lists(
-    log: ClickLog, data: Documents, assume: str, reward: str, examination: Propensities | None
+    log: ClickLog, data: Documents, assume: str, reward: str, examination: Propensities | str
 ) -> LoggedLists:
     """Return the log's lists, to be weighted for rankings of the documents."""
     by_position = np.ones(log.max_position + 1)
     if assume == POSITION:
-        known = examination or propensities(log)
-        by_position = known.by_position(log.max_position)
+        if isinstance(examination, str):
+            examination = propensities(log, examination, data=data)
+        require_type(examination, Propensities, "examination takes Propensities or the name of a method")
+        by_position = examination.by_position(log.max_position)
     return LoggedLists.of(log, data, assume, reward, by_position)
 
 

@@ -51,7 +51,7 @@ class OffPolicyClicks(Metric):
     data: Documents = field(repr=False)
     reward: str = CLICKS
     assume: str = POSITION
-    examination: Propensities | None = None
+    examination: Propensities | str = "model"
     ties: Ties = field(default=Ties.STABLE, kw_only=True)
     empty: float | None = field(default=None, kw_only=True)
 
