@@ -76,15 +76,15 @@ browser: $(VENV)/.dev $(VENV)/.built
 engines: $(VENV)/.dev $(VENV)/.built
 	$(BIN)/python -m benchmarks.parity --write
 
-# Workers on Ray and on Dask, on this machine, in an environment of its own: each engine starts its cluster, of which
-# processes are killed and stopped.
+# Workers on Ray and on Dask, and scores on Spark, on this machine, in an environment of its own: each engine starts its
+# cluster, of which processes are killed and stopped. Spark needs a JDK (17).
 clusters: BIN := $(VENV)-clusters/bin
 clusters:
 	$(PYTHON) -m venv $(VENV)-clusters
 	$(PIP) --upgrade "pip>=25.1"
 	$(PIP) --upgrade --group clusters
 	$(PIP) .
-	$(BIN)/python -m pytest -p no:cacheprovider -m clusters tests/distributed
+	$(BIN)/python -m pytest -p no:cacheprovider -m clusters tests/distributed tests/test_spark.py
 
 # Other examples in every run, and many: the property tests, then damaged files and wrong calls of the bindings.
 fuzz: $(VENV)/.dev $(VENV)/.built

@@ -2,6 +2,7 @@ from . import analyses as analyses
 from . import clicks as clicks
 from . import distributed as distributed
 from . import metrics as metrics
+from . import spark as spark
 from . import text as text
 from .analyses.dcg_bound import dcg_loss as dcg_loss
 from .analyses.diversity import calibration_diversity as calibration_diversity
