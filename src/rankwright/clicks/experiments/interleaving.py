@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankwright.base.errors import InputError, parameter, require_type
-from rankwright.base.wording import counted, interval, listed, plain, rounded_percent, said_p_value
+from rankwright.base.wording import counted, interval, listed, metric_value, plain, rounded_percent, said_p_value
 from rankwright.clicks.experiments.any_time import (
     Path,
     Verdict,
@@ -83,7 +83,7 @@ class InterleavingResult(Result):
     def summary(self) -> str:
         verdict, (first, second) = self.verdict, self.names
         ahead, behind = (second, first) if verdict.difference >= 0 else (first, second)
-        units, size = f"over {counted(verdict.n_units, self.unit)}", f"{abs(verdict.difference):.4f}"
+        units, size = f"over {counted(verdict.n_units, self.unit)}", metric_value(abs(verdict.difference))
         if not verdict.is_decided:
             chance = f"which may be chance ({said_p_value(verdict.always_p_value)} at any time)"
             return f"Not decided: {ahead} is ahead of {behind} by {size} {units}, {chance}."

@@ -216,8 +216,8 @@ def off_policy(
         What clicks depend on: `position` (examination by position, and attraction), `item_position`, `list` (all
         of the list), or `first`, for the first position alone. Less assumed needs more support.
     examination
-        For `position`, the propensities of positions, or the method by which `propensities` estimates them:
-        `features` is the better one where data have features and documents were shown rarely.
+        For `position`, the propensities of positions, or the method by which `propensities` estimates them, such
+        as `features` if the data have features. The estimates depend much on it.
     clip
         Largest weight of the clipped estimate; by default the root of the number of lists. If it is given, the
         doubly robust estimate clips too.
