@@ -125,7 +125,7 @@ from pathlib import Path
 import numpy as np, pyarrow as pa
 import rankwright as rw
 
-N_ROWS, N_COLUMNS, N_BATCHES = 400_000, 100, 100
+N_ROWS, N_COLUMNS, N_BATCHES = 800_000, 100, 200
 features = [pa.field(f"f{number}", pa.float32()) for number in range(N_COLUMNS)]
 schema = pa.schema([pa.field("qid", pa.int32()), pa.field("label", pa.int8()), *features])
 
