@@ -1,6 +1,7 @@
 from . import analyses as analyses
 from . import clicks as clicks
 from . import distributed as distributed
+from . import judgements as judgements
 from . import metrics as metrics
 from . import spark as spark
 from . import text as text
@@ -29,6 +30,7 @@ from .data.readers.frames import from_pandas as from_pandas
 from .data.readers.frames import from_polars as from_polars
 from .data.readers.judgements import CRANFIELD_GRADES as CRANFIELD_GRADES
 from .data.readers.judgements import read_judgements as read_judgements
+from .data.readers.judgements import write_judgements as write_judgements
 from .data.readers.letor import read_letor as read_letor
 from .data.readers.letor import write_letor as write_letor
 from .data.readers.parquet import read_parquet as read_parquet

@@ -1,12 +1,14 @@
-"""Reads judgements in the formats of TREC, SMART and BEIR, and those of ir_datasets."""
+"""Reads judgements in the formats of TREC, SMART and BEIR, and those of ir_datasets; writes TREC's."""
 
 from __future__ import annotations
 
+import gzip
 from itertools import chain
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from rankwright.base.errors import InputError, parameter
+from rankwright.base.errors import InputError, parameter, require_type
+from rankwright.base.files import is_compressed, write_whole
 from rankwright.base.wording import listed
 from rankwright.data.readers import irds
 from rankwright.data.readers.trec import (
@@ -129,3 +131,31 @@ def _graded(judgements: Judgements, path: str | PathLike[str], grades: Mapping[f
             )
     labels = [grades[grade] for grade in judgements.labels.tolist()]
     return Judgements.of(judgements.qid, judgements.document_ids, labels)
+
+
+def write_judgements(judgements: Judgements, path: str | PathLike[str]) -> None:
+    """Write judgements as lines `query 0 document label`, compressed if the name ends with .gz.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> table = rw.judgements.GradeTable.of(["hats", "hats"], ["d1", "d2"], ["ada", "bob"], [[2, 2], [0, 1]])
+    >>> rw.write_judgements(rw.judgements.merge(table).judgements, "qrels.txt")
+    >>> print(Path("qrels.txt").read_text())
+    hats 0 d1 2
+    hats 0 d2 0.5
+    """
+    require_type(judgements, Judgements, "write_judgements takes Judgements, as read_judgements returns them")
+    for name in {*judgements.qid.tolist(), *judgements.document_ids.tolist()}:
+        if len(name.split()) != 1:
+            raise InputError(
+                f"{name!r} is empty or contains a space, which a file of judgements cannot represent."
+            )
+    labels = judgements.labels.tolist()
+    rows = zip(judgements.pairs(), labels, strict=True)
+    text = "".join(
+        f"{query} 0 {document} {int(label) if label.is_integer() else repr(label)}\n"
+        for (query, document), label in rows
+    ).encode()
+    with write_whole(path) as file:
+        file.write(gzip.compress(text, mtime=0) if is_compressed(path) else text)

@@ -1,0 +1,12 @@
+from .grade_files import read_grades as read_grades
+from .grade_table import GradeTable as GradeTable
+from .judge_agreement import Agreement as Agreement
+from .judge_agreement import agreement as agreement
+from .judge_checks import JudgeChecks as JudgeChecks
+from .judge_checks import judges as judges
+from .merging import MergedGrades as MergedGrades
+from .merging import merge as merge
+from .selection import NextDocuments as NextDocuments
+from .selection import next_documents as next_documents
+from .system_orders import SystemOrders as SystemOrders
+from .system_orders import systems as systems
