@@ -13,39 +13,43 @@ class SegmentScores {
   public:
     SegmentScores(const RankedQuery& query, const QuerySegment& segment, const Grid& grid)
         : query_(query), segment_(segment), grid_(grid) {
-        for (const QueryTerm& term : segment.terms) cursors_.emplace_back(term.postings);
+        for (const QueryWord& word : segment.words) {
+            auto& cursors = cursors_.emplace_back();
+            for (const WordField& mine : word.fields) cursors.emplace_back(mine.postings);
+        }
     }
 
     double score(std::uint32_t document) {
+        const double length = query_.length(segment_, document);
+        const double distinct = segment_.distinct.empty() ? 0.0 : segment_.distinct[document];
         double sum = grid_.round(query_.start);
-        for (std::size_t field = 0; field < segment_.fields.size(); ++field)
-            sum += grid_.round(prior_score(query_.weighting, query_.priors[field], query_.fields[field],
-                                           length(field, document), distinct(field, document)));
+        sum += grid_.round(prior_score(query_.weighting, query_.prior, query_.lengths, length, distinct));
         for (std::size_t i = 0; i < cursors_.size(); ++i) {
-            const std::size_t posting = cursors_[i].find(document);
-            if (posting != PostingCursor::kNone) sum += grid_.round(of_term(i, posting, document));
+            const QueryWord& word = segment_.words[i];
+            const double frequency = frequency_of(i, document);
+            if (frequency > 0.0)
+                sum += grid_.round(term_score(query_.weighting, word.weight, word.scale, query_.lengths, frequency,
+                                              length, distinct));
         }
         return sum;
     }
 
   private:
-    double of_term(std::size_t i, std::size_t posting, std::uint32_t document) const {
-        const QueryTerm& term = segment_.terms[i];
-        return term_score(query_.weighting, term.weight, term.scale, query_.fields[term.field],
-                          term.postings.frequency(posting), length(term.field, document),
-                          distinct(term.field, document));
-    }
-    double length(std::size_t field, std::uint32_t document) const {
-        return segment_.fields[field].lengths[document];
-    }
-    double distinct(std::size_t field, std::uint32_t document) const {
-        return segment_.distinct.empty() ? 0.0 : segment_.distinct[field][document];
+    double frequency_of(std::size_t word, std::uint32_t document) {
+        double sum = 0.0;
+        for (std::size_t i = 0; i < cursors_[word].size(); ++i) {
+            const std::size_t posting = cursors_[word][i].find(document);
+            const WordField& mine = segment_.words[word].fields[i];
+            if (posting != PostingCursor::kNone)
+                sum += query_.field_weights[mine.field] * mine.postings.frequency(posting);
+        }
+        return sum;
     }
 
     const RankedQuery& query_;
     const QuerySegment& segment_;
     Grid grid_;
-    std::vector<PostingCursor> cursors_;
+    std::vector<std::vector<PostingCursor>> cursors_;  // by word and field
 };
 
 }  // namespace

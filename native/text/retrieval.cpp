@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "text/score_grid.hpp"
+#include "text/word_list.hpp"
 
 namespace rankwright {
 namespace {
@@ -42,90 +43,8 @@ class Best {
     std::vector<ScoredDocument> heap_;  // the worst at the front
 };
 
-// A term's postings, passed window by window.
-template <class Model>
-class TermList {
-  public:
-    TermList(const QueryTerm& term, const FieldPostings& field, const FieldWeighting& weighting, const Grid& grid)
-        : documents_(term.postings.documents),
-          ends_(term.postings.position_ends),
-          lengths_(field.lengths),
-          block_ends_(term.postings.block_ends),
-          model_(term.weight, term.scale, weighting),
-          grid_(grid),
-          block_bounds_(block_ends_.size()) {
-        const Places places = term.postings.impact_places;
-        for (std::size_t block = 0; block < block_bounds_.size(); ++block) {
-            double highest = 0.0;
-            for (const Impact& impact : field.impacts.subspan(places[block], places[block + 1] - places[block]))
-                highest = std::max(highest, model_(impact.frequency, impact.length));
-            block_bounds_[block] = grid.above(highest);
-        }
-    }
-
-    double bound() const { return bound_; }
-    // No document before this one remains.
-    std::size_t next_document() const {
-        if (block_ == block_ends_.size()) return std::numeric_limits<std::size_t>::max();
-        return block_ == 0 ? 0 : block_ends_[block_ - 1] + std::size_t{1};
-    }
-
-    // Finds the bound of the scores in the documents [begin, end); returns whether there may be any.
-    bool enter(std::size_t begin, std::size_t end) {
-        skip_to(begin);
-        bound_ = 0.0;
-        std::size_t block = block_;
-        for (; block < block_ends_.size() && (block == 0 || block_ends_[block - 1] + 1 < end); ++block)
-            bound_ = std::max(bound_, block_bounds_[block]);
-        return block > block_;
-    }
-
-    // Calls visit(document, score) for the postings in [begin, end).
-    template <class Visit>
-    void scan(std::size_t begin, std::size_t end, const Visit& visit) const {
-        if (block_ == block_ends_.size()) return;
-        const Model model = model_;  // copies, which what `visit` writes cannot change
-        const Grid grid = grid_;
-        const Numbers documents = documents_, ends = ends_, lengths = lengths_;
-        std::size_t posting = first_from(begin);
-        std::uint32_t start = posting == 0 ? 0 : ends[posting - 1];
-        for (; posting < documents.size() && documents[posting] < end; ++posting) {
-            const std::uint32_t document = documents[posting], stop = ends[posting];
-            visit(document, grid.round(model(stop - start, lengths[document])));
-            start = stop;
-        }
-    }
-
-    // The highest score that a document may have, which must not be before that of the last call.
-    double bound_at(std::size_t document) {
-        skip_to(document);
-        return block_ == block_ends_.size() ? 0.0 : block_bounds_[block_];
-    }
-    // The score of the document of the last call.
-    double score(std::size_t document) const {
-        if (block_ == block_ends_.size()) return 0.0;
-        const std::size_t posting = first_from(document);
-        if (documents_[posting] != document) return 0.0;
-        const std::uint32_t start = posting == 0 ? 0 : ends_[posting - 1];
-        return grid_.round(model_(ends_[posting] - start, lengths_[document]));
-    }
-
-  private:
-    void skip_to(std::size_t document) {
-        while (block_ < block_ends_.size() && block_ends_[block_] < document) ++block_;
-    }
-    std::size_t first_from(std::size_t document) const { return first_in_block(documents_, block_, document); }
-
-    Numbers documents_, ends_, lengths_, block_ends_;
-    Model model_;
-    Grid grid_;
-    std::vector<double> block_bounds_;
-    double bound_ = 0.0;     // in the current window
-    std::size_t block_ = 0;  // all earlier blocks are passed
-};
-
-// MaxScore (Turtle and Flood 1995) by windows of documents: in a window, terms whose bounds together do not exceed
-// the threshold cannot bring a document into the best, so that only documents of the other terms are candidates.
+// MaxScore (Turtle and Flood 1995) by windows of documents: in a window, words whose bounds together do not exceed
+// the threshold cannot bring a document into the best, so that only documents of the other words are candidates.
 template <class Model>
 class SegmentSearch {
   public:
@@ -136,9 +55,8 @@ class SegmentSearch {
           skip_(skip),
           best_(best),
           start_(grid.round(query.start)) {
-        lists_.reserve(segment.terms.size());
-        for (const QueryTerm& term : segment.terms)
-            lists_.emplace_back(term, segment.fields[term.field], query.fields[term.field], grid);
+        lists_.reserve(segment.words.size());
+        for (const QueryWord& word : segment.words) lists_.emplace_back(query, segment, word, grid);
     }
 
     void run() {
@@ -156,7 +74,7 @@ class SegmentSearch {
     }
 
   private:
-    using List = TermList<Model>;
+    using List = WordList<Model>;
 
     std::size_t next_window(std::size_t begin) const {
         std::size_t next = std::numeric_limits<std::size_t>::max();
@@ -164,7 +82,7 @@ class SegmentSearch {
         return std::max(begin + kWindow, next / kWindow * kWindow);
     }
 
-    // Sorts the terms of the window by their bounds and divides them.
+    // Sorts the words of the window by their bounds and divides them.
     void enter() {
         active_.clear();
         for (List& list : lists_)
@@ -179,7 +97,7 @@ class SegmentSearch {
             rest_ += active_[first_essential_++]->bound();
     }
 
-    // All documents of the essential terms that may still be among the best.
+    // All documents of the essential words that may still be among the best.
     void find_candidates() {
         n_candidates_ = 0;
         if (first_essential_ + 1 == active_.size()) {
@@ -210,7 +128,7 @@ class SegmentSearch {
         n_candidates_ += score + rest_ > threshold_;
     }
 
-    // Adds the other terms, the highest bounds first, and drops candidates that fall behind.
+    // Adds the other words, the highest bounds first, and drops candidates that fall behind.
     void add_others() {
         for (std::size_t i = first_essential_; i-- > 0 && n_candidates_ > 0;) {
             List& list = *active_[i];
@@ -238,24 +156,19 @@ class SegmentSearch {
         return !segment_.removed.empty() && (segment_.removed[document / 64] >> document % 64 & 1) != 0;
     }
 
-    double prior_for(std::size_t field, std::uint32_t length) const {
-        return prior_score(Weighting::dirichlet, query_.priors[field], query_.fields[field], length, 0.0);
+    double prior_for(double length) const {
+        return prior_score(Weighting::dirichlet, query_.prior, query_.lengths, length, 0.0);
     }
     double prior_of(std::uint32_t document) const {
-        double sum = start_;
-        if constexpr (Model::kHasPrior) {
-            for (std::size_t field = 0; field < segment_.fields.size(); ++field)
-                sum += grid_.round(prior_for(field, segment_.fields[field].lengths[document]));
-        }
-        return sum;
+        if constexpr (!Model::kHasPrior) return start_;
+        return start_ + grid_.round(prior_for(query_.length(segment_, document)));
     }
     double highest_prior() const {
-        double sum = start_;
-        if constexpr (Model::kHasPrior) {
-            for (std::size_t field = 0; field < segment_.fields.size(); ++field)
-                sum += grid_.above(prior_for(field, segment_.fields[field].shortest[begin_ / kWindow]));
-        }
-        return sum;
+        if constexpr (!Model::kHasPrior) return start_;
+        double shortest = 0.0;
+        for (std::size_t field = 0; field < segment_.fields.size(); ++field)
+            shortest += query_.field_weights[field] * segment_.fields[field].shortest[begin_ / kWindow];
+        return start_ + grid_.above(prior_for(shortest));
     }
 
     struct Candidate {
@@ -274,7 +187,7 @@ class SegmentSearch {
     std::size_t begin_ = 0, end_ = 0;
     std::vector<List*> active_;  // by their bounds; from first_essential_ on they make candidates
     std::size_t first_essential_ = 0;
-    double threshold_ = 0.0, rest_ = 0.0;  // rest_: the most that terms not yet added can contribute
+    double threshold_ = 0.0, rest_ = 0.0;  // rest_: the most that words not yet added can contribute
     std::array<double, kWindow> sums_{};
     std::array<std::uint64_t, kWindow / 64> marks_{};
     std::array<Candidate, kWindow + 1> candidates_;
@@ -286,7 +199,7 @@ std::vector<ScoredDocument> search(const RankedQuery& query, std::size_t n, bool
     const Grid grid(query.bound);
     Best best(n);
     for (const QuerySegment& segment : query.segments)
-        if (!segment.terms.empty()) SegmentSearch<Model>(query, segment, grid, skip, best).run();
+        if (!segment.words.empty()) SegmentSearch<Model>(query, segment, grid, skip, best).run();
     return std::move(best).sorted();
 }
 
@@ -294,14 +207,16 @@ constexpr double kMostFrequent = 4294967296.0;  // frequencies and lengths are l
 
 }  // namespace
 
-double bound_of_term(Weighting weighting, double weight, double scale) {
-    return weighting == Weighting::bm25 ? weight : weight * std::log1p(scale * kMostFrequent);
+double bound_of_word(Weighting weighting, double weight, double scale, double field_weight) {
+    if (weighting == Weighting::bm25) return weight;
+    return weight * std::log1p(scale * field_weight * kMostFrequent);
 }
 
-double bound_of_prior(Weighting weighting, const FieldWeighting& field, double prior) {
-    if (weighting == Weighting::dirichlet) return prior * std::log1p(field.slope * kMostFrequent);
+double bound_of_prior(Weighting weighting, const FieldWeighting& lengths, double prior, double field_weight) {
+    const double longest = std::max(field_weight, 1.0) * kMostFrequent;
+    if (weighting == Weighting::dirichlet) return prior * std::log1p(lengths.slope * longest);
     if (weighting == Weighting::absolute_discounting)
-        return prior * (std::log(kMostFrequent) - std::log(field.constant));
+        return prior * (std::log(longest) - std::log(lengths.constant));
     return 0.0;
 }
 

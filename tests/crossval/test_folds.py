@@ -351,3 +351,48 @@ def test_mistakes_in_tune(monkeypatch, options, sentence):
     monkeypatch.setattr(LambdaMART, "fit", None)
     with pytest.raises(InputError, match=sentence):
         rw.tune(RANKER, DATA, **options)
+
+
+def shared_documents():
+    """Return 12 queries that share 40 documents."""
+    rng = np.random.default_rng(0)
+    rows = [(f"q{q}", f"d{d}") for q in range(12) for d in rng.permutation(40)[:25]]
+    labels = rng.integers(0, 2, len(rows))
+    return rw.RankingData(
+        rng.random((len(rows), 2)), labels, [q for q, _ in rows], document_ids=[d for _, d in rows]
+    )
+
+
+@pytest.mark.parametrize("validation", [0.0, 0.25, "fold"])
+def test_new_documents_are_in_no_other_part(validation):
+    data = shared_documents()
+    folds = rw.make_folds(data, 4, validation=validation, new_documents=True)
+    tested = []
+    for fold in folds:
+        parts = [fold.train, *([] if fold.valid is None else [fold.valid])]
+        for part in parts:
+            assert not {*part.document_ids} & {*fold.test.document_ids}
+            assert not {*part.qid} & {*fold.test.qid}
+        tested += [*zip(fold.test.qid.tolist(), fold.test.document_ids, strict=True)]
+    assert len(tested) == len({*tested}) > 0
+    assert folds.known_documents == 0.0
+    assert rw.make_folds(data, 4).known_documents > 0.9
+
+
+def test_the_fraction_of_known_documents():
+    data = rw.RankingData(
+        [[0.0]] * 5, [1, 1, 1, 0, 1], ["a", "b", "a", "b", "c"], document_ids=["x", "x", "y", "y", "z"]
+    )
+    from rankwright.crossval.splits import known_documents
+
+    assert known_documents(data, np.array([0, 1, 2])) == 0.5  # x twice, of four relevant rows
+    assert known_documents(data, np.array([0, 0, 1])) == 0.0
+    assert np.isnan(known_documents(rw.RankingData([[0.0]], [1], ["a"]), np.array([0])))
+
+
+def test_new_documents_need_ids_and_one_repeat():
+    data = rw.synthetic.gaussian_queries(6)
+    with pytest.raises(rw.InputError, match="needs the ids of documents"):
+        rw.make_folds(data, 3, new_documents=True)
+    with pytest.raises(rw.InputError, match="cannot be used with"):
+        rw.make_folds(data, 3, repeats=2, new_documents=True)

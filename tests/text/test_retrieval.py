@@ -108,26 +108,62 @@ def test_segments_and_removed_documents_do_not_show(tmp_path_factory, model, fir
     assert [*Index.open(folder / "index").search(query, model, n)] == [*fresh.search(query, model, n)]
 
 
-@pytest.mark.parametrize("model", [BM25(), Dirichlet(), JelinekMercer()], ids=repr)
-def test_fields_are_summed_by_weight(tmp_path, model):
-    rng = np.random.default_rng(5)
-    titles, contents = (
-        [" ".join(rng.choice(VOCABULARY, rng.integers(0, 9))) for _ in range(200)] for _ in range(2)
-    )
+@pytest.mark.parametrize("model", MODELS, ids=repr)
+@given(bodies(), bodies(), QUERIES, st.sampled_from([(2, 1), (1, 1), (1, 3), (0, 1)]))
+@examples(20)
+def test_a_field_of_weight_two_counts_twice(tmp_path_factory, model, titles, contents, query, weights):
     documents = [
-        Text(str(n), {"title": a, "body": b}) for n, (a, b) in enumerate(zip(titles, contents, strict=True))
+        Text(str(n), {"title": a, "body": b}) for n, (a, b) in enumerate(zip(titles, contents, strict=False))
     ]
-    index = Index.build(documents, tmp_path / "i", analyser=PLAIN, fields={"title": 2.5, "body": 1})
-    query = "ship sea x"
-    both = dict(index.search(query, model, n=1000))
-    parts = [literal(model, [PLAIN(text) for text in field], PLAIN(query)) for field in (titles, contents)]
-    if isinstance(model, BM25):
-        expected = {str(n): 2.5 * parts[0].get(n, 0) + parts[1].get(n, 0) for n in {*parts[0], *parts[1]}}
-        assert both == pytest.approx(expected, rel=1e-12)
-    assert {*both} == {str(n) for n in {*parts[0], *parts[1]}}
-    alone = dict(index.search(query, model, n=1000, fields=["body"]))
-    assert alone == pytest.approx({str(n): score for n, score in parts[1].items()}, rel=1e-12)
-    assert dict(index.search(query, model, 1000, fields={"title": 0, "body": 1})) == alone
+    folder = tmp_path_factory.mktemp("i") / "i"
+    index = Index.build(
+        documents, folder, analyser=PLAIN, fields=dict(zip(("title", "body"), weights, strict=True))
+    )
+    joined = [
+        PLAIN(title) * weights[0] + PLAIN(body) * weights[1] for title, body in zip(titles, contents, strict=False)
+    ]
+    expected = literal(model, joined, PLAIN(query))
+    found = index.search(query, model, n=1000)
+    assert dict(zip(found.numbers.tolist(), found.scores, strict=True)) == pytest.approx(
+        expected, rel=1e-9, abs=1e-9
+    )
+    groups = [np.arange(len(documents))]
+    scores = index.snapshot.score([PLAIN(query)], groups, model, index.weights)
+    assert [*found.scores] == [scores[number] for number in found.numbers]
+
+
+@pytest.mark.parametrize("model", MODELS, ids=repr)
+@pytest.mark.parametrize("weights", [{"title": 2.0, "body": 1.0}, {"title": 0.3, "body": 1.7, "notes": 1.0}])
+def test_skipping_changes_nothing_with_several_fields(fielded_crowd, model, weights):
+    rng = np.random.default_rng(len(weights))
+    queries = [[f"w{word}" for word in rng.zipf(1.2, rng.integers(1, 7)) % 330] for _ in range(30)]
+    for n in (1, 10, 20000):
+        skipped = fielded_crowd.snapshot.search(queries, model, n, weights)
+        exhaustive = fielded_crowd.snapshot.search(queries, model, n, weights, skip=False)
+        for one, other in zip(skipped, exhaustive, strict=True):
+            assert one.numbers.tobytes() == other.numbers.tobytes()
+            assert one.scores.tobytes() == other.scores.tobytes()
+
+
+@pytest.fixture(scope="module")
+def fielded_crowd(tmp_path_factory):
+    """Many documents of three fields, some of them empty, in two segments."""
+    rng = np.random.default_rng(4)
+    words = [f"w{n}" for n in range(300)]
+    chances = 1 / np.arange(1, 301)
+
+    def made(most):
+        return " ".join(rng.choice(words, rng.integers(0, most), p=chances / chances.sum()))
+
+    documents = [Text(str(n), {"title": made(4), "body": made(30), "notes": made(3)}) for n in range(9000)]
+    index = Index.build(documents[:6000], tmp_path_factory.mktemp("crowd") / "i", analyser=PLAIN)
+    index.add(documents[6000:])
+    return index
+
+
+def test_titles_count_twice_by_default(tmp_path):
+    documents = [Text("a", {"Title": "ship", "body": "sea"}), Text("b", {"body": "ship", "note": "x"})]
+    assert Index.build(documents, tmp_path / "i").weights == {"Title": 2.0, "body": 1.0, "note": 1.0}
 
 
 @pytest.mark.parametrize("method", ["lucene", "robertson", "atire"])

@@ -99,9 +99,9 @@ def test_features_have_the_parameters_that_the_model_was_fitted_with(index, tune
     whole = Searcher(index, features, ranker, candidates=30)
     assert [*alone.search("old bridge")] == [*whole.search("old bridge")]
     with pytest.raises(rw.InputError, match=r"with a feature 'body: BM25 \(k1=0.7 b=0.3\)', which the feature"):
-        Searcher(index, FeatureSet(), ranker)
+        Searcher(index, FeatureSet(["BM25", "length"]), ranker)
     unnamed = rw.RankSVM().fit(rw.RankingData(np.eye(2), [0, 1], [1, 1]))
-    with pytest.raises(rw.InputError, match="has 2 features without names, the feature set has 76"):
+    with pytest.raises(rw.InputError, match="has 2 features without names, the feature set has 73"):
         Searcher(index, model=unnamed)
 
 
@@ -111,7 +111,14 @@ def test_columns_by_query_need_the_ids_of_queries(index, tuned, collection):
     searcher = Searcher(index, features, tuned[1])
     with pytest.raises(rw.InputError, match="column 'similarity' depend on the query's id: use search_all"):
         searcher.search("old bridge")
-    assert len(searcher.search_all({"1": "old bridge"}, 3)) == 3
+    known = collection.queries.ids[0]
+    assert len(searcher.search_all({known: "old bridge"}, 3)) == 3
+    with pytest.raises(
+        rw.InputError, match="Column 'similarity' has numbers for none of the queries, such as 'x'"
+    ):
+        searcher.search_all({"x": "old bridge"}, 3)
+    with pytest.warns(rw.text.CoverageWarning, match="has no number for 1 query of 2, such as 'x'"):
+        assert len(searcher.search_all({known: "old bridge", "x": "old bridge"}, 3)) == 6
 
 
 def test_a_folder_can_be_moved(collection, ranker, tmp_path):

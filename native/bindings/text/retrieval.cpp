@@ -2,6 +2,7 @@
 
 #include <nanobind/stl/vector.h>
 
+#include <array>
 #include <cmath>
 #include <deque>
 
@@ -20,63 +21,64 @@ constexpr double kHighestBound = 1e300;  // beyond it, rounding to a grid would 
 class Searched {
   public:
     Searched(const std::vector<std::vector<const BoundPostings*>>& postings,
-             const std::vector<Array<std::uint64_t>>& removed, Weighting weighting, const Matrix<double>& fields,
-             const Cube& terms, const Matrix<double>& weights, const Matrix<double>& scales)
-        : postings_(postings), weighting_(weighting), terms_(terms), weights_(weights), scales_(scales) {
-        n_fields_ = fields.shape(0);
+             const std::vector<Array<std::uint64_t>>& removed, Weighting weighting, double constant, double slope,
+             const Array<double>& field_weights, const Cube& terms, const Array<double>& weights,
+             const Array<double>& scales)
+        : postings_(postings),
+          weighting_(weighting),
+          lengths_{constant, slope},
+          field_weights_(view(field_weights)),
+          terms_(terms),
+          weights_(view(weights)),
+          scales_(view(scales)) {
         n_words_ = terms.shape(2);
-        require(n_fields_ >= 1 && fields.shape(1) == 2, "each field must have a constant and a slope");
         require(terms.shape(0) == postings.size() && removed.size() == postings.size() &&
-                    terms.shape(1) == n_fields_ && weights.shape(0) == n_fields_ && scales.shape(0) == n_fields_ &&
-                    weights.shape(1) == n_words_ && scales.shape(1) == n_words_,
+                    terms.shape(1) == n_fields() && weights_.size() == n_words_ && scales_.size() == n_words_,
                 "there must be one value per segment, field and word");
-        require_weights(fields);
-        require_weights(weights);
-        require_weights(scales);
-        for (std::size_t f = 0; f < n_fields_; ++f)
-            fields_.push_back({fields.data()[2 * f], fields.data()[2 * f + 1]});
+        require(n_fields() >= 1, "there must be a field");
+        require_weights(std::array{constant, slope});
+        require_weights(field_weights_);
+        require_weights(weights_);
+        require_weights(scales_);
+        for (const double weight : field_weights_) {
+            require(weight > 0.0, "weights of fields must be above 0");
+            field_weight_ += weight;
+        }
         for (std::size_t s = 0; s < postings.size(); ++s) add_segment(s, removed[s]);
     }
 
     // The query of some words, each with a weight; the caller keeps this object.
     RankedQuery query(std::span<const std::int64_t> words, std::span<const double> counts, double start) const {
-        RankedQuery query{weighting_, fields_,         std::vector<double>(n_fields_, 0.0),
-                          start,      std::abs(start), segments_};
+        RankedQuery query{weighting_, lengths_, field_weights_, 0.0, start, std::abs(start), segments_};
         for (std::size_t i = 0; i < words.size(); ++i)
             add_word(query, static_cast<std::size_t>(words[i]), counts[i]);
-        for (std::size_t f = 0; f < n_fields_; ++f)
-            query.bound += bound_of_prior(weighting_, fields_[f], query.priors[f]);
+        query.bound += bound_of_prior(weighting_, lengths_, query.prior, field_weight_);
         require(query.bound < kHighestBound, "the weights of a query are too large");
         return query;
     }
     std::size_t n_words() const { return n_words_; }
     std::int64_t n_documents() const { return n_documents_; }
 
-    // The distinct terms of each document, by segment and field.
-    void set_distinct(const std::vector<std::vector<Array<std::uint32_t>>>& distinct) {
+    // The distinct terms of each document, by segment.
+    void set_distinct(const std::vector<Array<std::uint32_t>>& distinct) {
         require(distinct.size() == segments_.size(), "there must be one array per segment");
         for (std::size_t s = 0; s < segments_.size(); ++s) {
-            const std::size_t n_documents = segments_[s].fields.front().n_documents();
-            require(distinct[s].size() == n_fields_, "there must be distinct terms for each field");
-            auto& segment_distinct = distinct_.emplace_back();
-            for (const auto& field : distinct[s]) {
-                segment_distinct.push_back(view(field));
-                require(segment_distinct.back().size() == n_documents,
-                        "there must be one number of distinct terms per document");
-            }
-            segments_[s].distinct = segment_distinct;
+            require(distinct[s].size() == segments_[s].fields.front().n_documents(),
+                    "there must be one number of distinct terms per document");
+            segments_[s].distinct = view(distinct[s]);
         }
     }
 
   private:
-    void require_weights(const Matrix<double>& values) {
-        for (std::size_t i = 0; i < values.size(); ++i)
-            require(std::isfinite(values.data()[i]) && values.data()[i] >= 0.0,
-                    "weights must be finite and not negative");
+    std::size_t n_fields() const { return field_weights_.size(); }
+
+    static void require_weights(std::span<const double> values) {
+        for (const double value : values)
+            require(std::isfinite(value) && value >= 0.0, "weights must be finite and not negative");
     }
 
     void add_segment(std::size_t s, const Array<std::uint64_t>& removed) {
-        require(postings_[s].size() == n_fields_, "a segment must have all fields");
+        require(postings_[s].size() == n_fields(), "a segment must have all fields");
         auto& fields = segment_fields_.emplace_back();
         for (const BoundPostings* postings : postings_[s]) {
             require(postings != nullptr, "a segment must have all fields");
@@ -92,29 +94,31 @@ class Searched {
     }
 
     void add_word(RankedQuery& query, std::size_t word, double count) const {
-        for (std::size_t f = 0; f < n_fields_; ++f) {
-            const double weight = weights_.data()[f * n_words_ + word] * count;
-            const double scale = scales_.data()[f * n_words_ + word];
-            query.bound += bound_of_term(weighting_, weight, scale);
-            query.priors[f] += weight;
-            for (std::size_t s = 0; s < segments_.size(); ++s) {
-                const std::int64_t term = terms_.data()[(s * n_fields_ + f) * n_words_ + word];
+        const double weight = weights_[word] * count;
+        query.bound += bound_of_word(weighting_, weight, scales_[word], field_weight_);
+        query.prior += weight;
+        for (std::size_t s = 0; s < segments_.size(); ++s) {
+            std::vector<WordField> fields;
+            for (std::size_t f = 0; f < n_fields(); ++f) {
+                const std::int64_t term = terms_.data()[(s * n_fields() + f) * n_words_ + word];
                 if (term == -1) continue;
                 postings_[s][f]->check(static_cast<std::size_t>(term));
-                const TermPostings term_postings = postings_[s][f]->field().term(static_cast<std::size_t>(term));
-                if (term_postings.size() > 0) query.segments[s].terms.push_back({f, term_postings, weight, scale});
+                const TermPostings postings = postings_[s][f]->field().term(static_cast<std::size_t>(term));
+                if (postings.size() > 0) fields.push_back({f, postings});
             }
+            if (!fields.empty()) query.segments[s].words.push_back({weight, scales_[word], std::move(fields)});
         }
     }
 
     const std::vector<std::vector<const BoundPostings*>>& postings_;
     Weighting weighting_;
+    FieldWeighting lengths_;
+    Doubles field_weights_;
+    double field_weight_ = 0.0;  // of all fields together
     const Cube& terms_;
-    const Matrix<double>&weights_, &scales_;
-    std::size_t n_fields_, n_words_;
-    std::vector<FieldWeighting> fields_;
+    Doubles weights_, scales_;
+    std::size_t n_words_;
     std::deque<std::vector<FieldPostings>> segment_fields_;
-    std::deque<std::vector<Numbers>> distinct_;
     std::vector<QuerySegment> segments_;
     std::int64_t n_documents_ = 0;
 };
@@ -163,12 +167,12 @@ nb::tuple to_arrays(const std::vector<std::vector<ScoredDocument>>& results) {
 
 // Query q has the words [offsets[q], offsets[q + 1]).
 nb::tuple search(const std::vector<std::vector<const BoundPostings*>>& postings,
-                 const std::vector<Array<std::uint64_t>>& removed, Weighting weighting,
-                 const Matrix<double>& fields, const Cube& terms, const Matrix<double>& weights,
-                 const Matrix<double>& scales, const Array<std::int64_t>& offsets,
-                 const Array<std::int64_t>& words, const Array<double>& counts, const Array<double>& starts,
-                 std::size_t n, bool skip, int n_threads) {
-    const Searched searched(postings, removed, weighting, fields, terms, weights, scales);
+                 const std::vector<Array<std::uint64_t>>& removed, Weighting weighting, double constant,
+                 double slope, const Array<double>& field_weights, const Cube& terms, const Array<double>& weights,
+                 const Array<double>& scales, const Array<std::int64_t>& offsets, const Array<std::int64_t>& words,
+                 const Array<double>& counts, const Array<double>& starts, std::size_t n, bool skip,
+                 int n_threads) {
+    const Searched searched(postings, removed, weighting, constant, slope, field_weights, terms, weights, scales);
     const QueryLists queries(offsets, words, counts, starts, searched.n_words());
     require(weighting != Weighting::absolute_discounting, "absolute discounting scores given documents only");
     require(n >= 1, "n must be at least 1");
@@ -183,19 +187,18 @@ nb::tuple search(const std::vector<std::vector<const BoundPostings*>>& postings,
 
 // The scores of given documents: query q has those of [document_offsets[q], document_offsets[q + 1]).
 nb::ndarray<nb::numpy, double> score(const std::vector<std::vector<const BoundPostings*>>& postings,
-                                     const std::vector<std::vector<Array<std::uint32_t>>>& distinct,
-                                     Weighting weighting, const Matrix<double>& fields, const Cube& terms,
-                                     const Matrix<double>& weights, const Matrix<double>& scales,
+                                     const std::vector<Array<std::uint32_t>>& distinct, Weighting weighting,
+                                     double constant, double slope, const Array<double>& field_weights,
+                                     const Cube& terms, const Array<double>& weights, const Array<double>& scales,
                                      const Array<std::int64_t>& offsets, const Array<std::int64_t>& words,
                                      const Array<double>& counts, const Array<double>& starts,
                                      const Array<std::int64_t>& document_offsets,
                                      const Array<std::int64_t>& documents, int n_threads) {
     const std::vector<Array<std::uint64_t>> none(postings.size());
-    Searched searched(postings, none, weighting, fields, terms, weights, scales);
+    Searched searched(postings, none, weighting, constant, slope, field_weights, terms, weights, scales);
     if (weighting == Weighting::absolute_discounting) {
-        for (std::size_t f = 0; f < fields.shape(0); ++f)
-            require(fields.data()[2 * f] > 0.0 && fields.data()[2 * f] <= 1.0,
-                    "the constant of absolute discounting must be above 0 and at most 1");
+        require(constant > 0.0 && constant <= 1.0,
+                "the constant of absolute discounting must be above 0 and at most 1");
         searched.set_distinct(distinct);
     }
     const QueryLists queries(offsets, words, counts, starts, searched.n_words());
@@ -224,13 +227,13 @@ void bind_retrieval(nb::module_& m) {
         .value("jelinek_mercer", Weighting::jelinek_mercer)
         .value("absolute_discounting", Weighting::absolute_discounting);
     m.def("best_documents", &search, nb::arg("postings"), nb::arg("removed"), nb::arg("weighting"),
-          nb::arg("fields"), nb::arg("terms"), nb::arg("weights"), nb::arg("scales"), nb::arg("offsets"),
-          nb::arg("words"), nb::arg("counts"), nb::arg("starts"), nb::arg("n"), nb::arg("skip"),
-          nb::arg("n_threads"));
+          nb::arg("constant"), nb::arg("slope"), nb::arg("field_weights"), nb::arg("terms"), nb::arg("weights"),
+          nb::arg("scales"), nb::arg("offsets"), nb::arg("words"), nb::arg("counts"), nb::arg("starts"),
+          nb::arg("n"), nb::arg("skip"), nb::arg("n_threads"));
     m.def("score_documents", &score, nb::arg("postings"), nb::arg("distinct"), nb::arg("weighting"),
-          nb::arg("fields"), nb::arg("terms"), nb::arg("weights"), nb::arg("scales"), nb::arg("offsets"),
-          nb::arg("words"), nb::arg("counts"), nb::arg("starts"), nb::arg("document_offsets"),
-          nb::arg("documents"), nb::arg("n_threads"));
+          nb::arg("constant"), nb::arg("slope"), nb::arg("field_weights"), nb::arg("terms"), nb::arg("weights"),
+          nb::arg("scales"), nb::arg("offsets"), nb::arg("words"), nb::arg("counts"), nb::arg("starts"),
+          nb::arg("document_offsets"), nb::arg("documents"), nb::arg("n_threads"));
 }
 
 }  // namespace rankwright::bindings

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
         repeats: int
         validation: float | str
         stratify: bool
+        new_documents: bool
         random_state: int
         min_relevant: int
         drop_one_label: bool
@@ -79,6 +80,7 @@ def cross_validate(
     repeats: int = 1,
     validation: float | str = 0.0,
     stratify: bool = False,
+    new_documents: bool = False,
     random_state: int = 0,
     min_relevant: int = 0,
     drop_one_label: bool = False,
@@ -93,34 +95,33 @@ def cross_validate(
 ) -> CrossValidation | CrossComparison:
     """Fit and test one or more rankers on each fold of a collection.
 
-    The training part of a fold is fitted, its validation part, if any, chooses the round to keep, and its test
-    part is measured. Results include values with ties averaged: file order within ties may favour equal scores.
+    The training part of a fold is fitted, its validation part, if any, chooses the round, and its test part is
+    measured. Results include values with ties averaged: file order within ties may favour equal scores.
 
     Parameters
     ----------
     ranker, data
         A ranker or its name, or several by name, compared on the same folds. And judged documents, a file of
         them, a folder with Fold1 and so on, a list of (train, test) or (train, valid, test), or `make_folds(...)`.
-    folds, repeats, validation, stratify, random_state
+    folds, repeats, validation, stratify, new_documents, random_state
         How data without folds are split, as in `make_folds`; without a validation part all rounds are kept.
     min_relevant
         Drop queries with fewer relevant documents (label >= 1) from all parts, before data are split.
     drop_one_label
-        Whether to leave queries of a single label out of the test parts, as `evaluate` does.
+        Whether to leave queries of a single label out of the test parts.
     metrics, convention
         As for `evaluate`.
     refit
         Whether to fit again on training and validation part, for the number of rounds that validation chose.
     tune
-        How each fold chooses setting and rounds: on the `"validation"` part, or `"out-of-fold"`, by
-        cross-validation over its training and validation queries; the final fit then uses both. True: on the
-        validation part if there is one. None fits the ranker as it is.
+        How each fold chooses setting and rounds: on the `"validation"` part, or `"out-of-fold"`, by validating
+        across its training and validation queries, which the final fit uses. None fits the ranker as it is.
     grid
         Values to try by parameter, of several rankers by name; by default the ranker's, of parameters not set.
     workers
         Number of concurrent fits; None: one per thread.
     on_fit, on_fold
-        Called after each fit (see `count_fits`), and with each result.
+        Called after each fit, and with each result.
 
     Examples
     --------
@@ -130,8 +131,8 @@ def cross_validate(
     (1.0, ['Fold1', 'Fold2', 'Fold3'])
     """
     named, asked = named_rankers(ranker), checked_metrics(metrics, find_convention(convention))
-    splits = SplitOptions(folds, repeats, validation, random_state, stratify)
-    parts = Folds.of(data, splits, min_relevant=min_relevant, n_jobs=next(iter(named.values())).n_jobs)
+    how = SplitOptions(folds, repeats, validation, random_state, stratify, new_documents)
+    parts = Folds.of(data, how, min_relevant=min_relevant, n_jobs=next(iter(named.values())).n_jobs)
     protocol = default_protocol(has_validation=parts.has_validation) if tune is True else tune or None
     grids, options = _grids(grid, named, several=is_several(ranker)), (protocol, refit, workers, on_fit)
     fitters = {name: FoldFitter(each, grids[name], *options) for name, each in named.items()}
@@ -229,6 +230,7 @@ def _validated(
         chosen,
         seconds,
         _dropped(parts, folds),
+        parts.known_documents,
     )
 
 

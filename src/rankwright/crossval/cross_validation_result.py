@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rankwright.base.wording import counted, metric_value, plain, seconds
+from rankwright.base.errors import parameter
+from rankwright.base.wording import counted, metric_value, percent, plain, seconds
 from rankwright.evaluation.report import Report
 from rankwright.reports.blocks import Column, Figure, Kind, Note, Section, Table, Text
 from rankwright.reports.charts.bars import interval_chart
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from rankwright.tuning.trials import Trial
 
 MAX_TRIALS = 200  # listed
+MANY_KNOWN = 0.1  # the fraction of known documents above which a report says it
 TUNED = {"validation": "tuned on the validation part of each fold", "out-of-fold": "tuned out of fold"}
 
 
@@ -53,7 +55,8 @@ class CrossValidation(Result):
 
     `best` is the ranker to fit on all data, not fitted yet. It has the `chosen` parameters: with tuning, those of
     the setting that is best on average over folds; if rounds were chosen, the median of their number. `dropped`
-    has the number of queries that were left out as asked for, by reason.
+    has the number of queries that were left out as asked for, by reason, `known_documents` the fraction of the
+    relevant test documents that are relevant for a training query too.
     """
 
     ranker: str
@@ -66,6 +69,7 @@ class CrossValidation(Result):
     chosen: Mapping[str, Any]
     seconds: float
     dropped: Mapping[str, int] = field(default_factory=dict)
+    known_documents: float = float("nan")
 
     def mean(self, metric: str, *, averaged_ties: bool = False) -> float:
         """Return the mean over folds of a metric's mean over test queries."""
@@ -156,6 +160,7 @@ class CrossValidation(Result):
                 "mean": {metric: self.mean(metric) for metric in self.metrics},
                 "standard_error": {metric: self.standard_error(metric) for metric in self.metrics},
                 "mean_with_ties_averaged": {name: self.mean(name, averaged_ties=True) for name in self.metrics},
+                "known_documents": self.known_documents,
                 "seconds": self.seconds,
             }
         )
@@ -210,6 +215,12 @@ class CrossValidation(Result):
             + ("; ties averaged: over all orders of equal scores." if has_ties else "."),
         )
         yield Note(f"{self.pooled().footnote()}; {self.how_chosen}; {seconds(self.seconds)}.")
+        if self.known_documents > MANY_KNOWN:
+            yield Note(
+                f"{percent(self.known_documents)} of the relevant test documents are relevant for training "
+                "queries too, and a ranker can learn to recognise them: "
+                f"{parameter('new_documents')} tests on others."
+            )
 
     def _folds_chart(self, description: str) -> Chart:
         metric = self.metrics[0]

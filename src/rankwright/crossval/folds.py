@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from rankwright.base.errors import InputError, parameter
 from rankwright.base.wording import counted
-from rankwright.crossval.splits import SplitOptions, parts_of, strata
+from rankwright.crossval.splits import SplitOptions, document_folds, known_documents, parts_of, strata
 from rankwright.data.dataset import RankingData, canonical_queries
 from rankwright.data.query_filters import QueryFilter, drop_queries
 from rankwright.data.readers.any_format import read_judged
@@ -47,6 +47,9 @@ class Folds:
         Whether the folds have a validation part.
     dropped
         The number of queries that were dropped before the data were split, by reason.
+    known_documents
+        The fraction of the relevant documents of test queries that are relevant for a training query too; NaN if
+        documents have no ids.
     """
 
     repeats: int
@@ -54,6 +57,7 @@ class Folds:
     _parts: Callable[[], Iterator[FoldParts]]
     _count: int
     dropped: Mapping[str, int] = field(default_factory=dict)
+    known_documents: float = float("nan")
 
     @classmethod
     def of(
@@ -103,6 +107,7 @@ def make_folds(
     repeats: int = 1,
     validation: float | str = 0.0,
     stratify: bool = False,
+    new_documents: bool = False,
     min_relevant: int = 0,
     random_state: int = 0,
 ) -> Folds:
@@ -126,6 +131,11 @@ def make_folds(
     stratify
         Whether folds and validation parts have about the same numbers of queries with few and with many relevant
         documents, those with a label of at least 1.
+    new_documents
+        Whether to split by document as well: documents are dealt into as many folds as queries, and a fold tests
+        its queries on its documents only, with rankers that learned from other queries and other documents. Where
+        documents are relevant for several queries, rankers can learn to recognise them, which does not help with
+        documents that are new.
     min_relevant
         Drop queries with fewer relevant documents than this before the data are split.
     random_state
@@ -142,7 +152,8 @@ def make_folds(
     """
     if not isinstance(data, RankingData):
         raise InputError(f"make_folds takes RankingData, not {type(data).__name__}.")
-    return _of_collection(data, SplitOptions(folds, repeats, validation, random_state, stratify), min_relevant)
+    splits = SplitOptions(folds, repeats, validation, random_state, stratify, new_documents)
+    return _of_collection(data, splits, min_relevant)
 
 
 def count_folds(data: FoldsData, splits: SplitOptions) -> int:
@@ -185,7 +196,9 @@ def _of_list(given: Sequence[Any], splits: SplitOptions, min_relevant: int) -> F
 def _refuse_options(has_folds: str, splits: SplitOptions, min_relevant: int = 0) -> None:
     if splits != SplitOptions() or min_relevant:
         also = f"{parameter('min_relevant')} and " if min_relevant else ""
-        *names, last = map(parameter, ("folds", "repeats", "validation", "stratify", "random_state"))
+        *names, last = map(
+            parameter, ("folds", "repeats", "validation", "stratify", "new_documents", "random_state")
+        )
         raise InputError(f"{has_folds}; {also}{', '.join(names)} and {last} are for data without folds.")
 
 
@@ -206,10 +219,14 @@ def _of_collection(data: RankingData, splits: SplitOptions, min_relevant: int) -
     counts = strata(kept) if splits.stratify else None
     repeats = [deal_folds(queries, splits.folds, random, counts=counts) for _ in range(splits.repeats)]
 
+    fold_of_row = document_folds(kept, splits.folds, random) if splits.new_documents else None
+
     def parts() -> Iterator[FoldParts]:
         for repeat, fold_of_query in enumerate(repeats, start=1):
             for fold in range(splits.folds):
-                yield FoldParts(f"Fold{fold + 1}", repeat, *parts_of(kept, fold_of_query, fold, splits))
+                is_new = None if fold_of_row is None else fold_of_row == fold
+                yield FoldParts(f"Fold{fold + 1}", repeat, *parts_of(kept, fold_of_query, fold, splits, is_new))
 
     dropped = {reason: int(is_dropped.sum()) for reason, is_dropped in reasons.items()}
-    return Folds(splits.repeats, splits.has_validation, parts, splits.folds * splits.repeats, dropped)
+    known = 0.0 if splits.new_documents else known_documents(kept, repeats[0])
+    return Folds(splits.repeats, splits.has_validation, parts, splits.folds * splits.repeats, dropped, known)

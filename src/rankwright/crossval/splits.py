@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from rankwright.base.errors import InputError, parameter
 from rankwright.data.dataset import canonical_queries
 from rankwright.data.query_filters import relevant_documents
@@ -12,13 +14,18 @@ from rankwright.data.splitting import draw_evenly, generator, part_sizes, split_
 from rankwright.rankers.parameters.checks import Flag, Integer
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
     from rankwright.data.dataset import RankingData
 
 PREVIOUS_FOLD = "fold"  # validation by a whole fold
-CHECKS = {"folds": Integer(2), "repeats": Integer(1), "random_state": Integer(0), "stratify": Flag()}
+CHECKS = {
+    "folds": Integer(2),
+    "repeats": Integer(1),
+    "random_state": Integer(0),
+    "stratify": Flag(),
+    "new_documents": Flag(),
+}
 
 
 @dataclass(frozen=True)
@@ -30,10 +37,16 @@ class SplitOptions:
     validation: float | str = 0.0
     random_state: int = 0
     stratify: bool = False
+    new_documents: bool = False
 
     def __post_init__(self) -> None:
         for name, check in CHECKS.items():
             check.require(parameter(name), getattr(self, name))
+        if self.new_documents and self.repeats > 1:
+            raise InputError(
+                f"{parameter('new_documents')} tests each query on some of its documents, once: it cannot be used "
+                f"with {parameter('repeats')}."
+            )
         if self.validation == PREVIOUS_FOLD:
             if self.folds < 3:
                 needs = f"{parameter('validation')}='fold' needs at least 3 folds"
@@ -59,15 +72,21 @@ def strata(data: RankingData) -> NDArray[np.int64]:
 
 
 def parts_of(
-    data: RankingData, fold_of_query: NDArray[np.int64], fold: int, splits: SplitOptions
+    data: RankingData,
+    fold_of_query: NDArray[np.int64],
+    fold: int,
+    splits: SplitOptions,
+    is_new: NDArray[np.bool_] | None = None,
 ) -> tuple[RankingData, RankingData | None, RankingData]:
-    """Return the training, validation and test part of a fold."""
-    is_test = fold_of_query == fold
-    test = data.take_queries(is_test)
+    """Return the training, validation and test part of a fold; the test part has the new rows only."""
+    fold_of_row = fold_of_query[data.groups.query_of_row]
+    is_test = fold_of_row == fold
+    is_known = np.ones(len(data), bool) if is_new is None else ~is_new
+    test = data.take(is_test if is_new is None else is_test & is_new)
     if splits.validation == PREVIOUS_FOLD:
-        is_valid = fold_of_query == (fold - 1) % splits.folds
-        return data.take_queries(~is_test & ~is_valid), data.take_queries(is_valid), test
-    outside = data.take_queries(~is_test)
+        is_valid = fold_of_row == (fold - 1) % splits.folds
+        return data.take(~is_test & ~is_valid & is_known), data.take(is_valid & is_known), test
+    outside = data.take(~is_test & is_known)
     if not splits.has_validation:
         return outside, None, test
     fraction = float(splits.validation)
@@ -83,3 +102,29 @@ def _stratified_split(data: RankingData, fraction: float, random_state: int) -> 
     counts = relevant_documents(data.y, data.groups)
     drawn = draw_evenly(canonical_queries(data), int(size), generator(random_state), counts)
     return data.take_queries(~drawn), data.take_queries(drawn)
+
+
+def document_folds(data: RankingData, n_folds: int, random: np.random.Generator) -> NDArray[np.int64]:
+    """Return the fold of each row's document; all rows of a document are in the same."""
+    if data.document_ids is None:
+        raise InputError(f"{parameter('new_documents')} needs the ids of documents, which these data do not have.")
+    names, document_of_row = np.unique(data.document_ids.astype(str), return_inverse=True)
+    if len(names) < n_folds:
+        raise InputError(f"{n_folds} folds of documents need at least {n_folds} documents, not {len(names)}.")
+    folds: NDArray[np.int64] = (random.permutation(len(names)) % n_folds)[document_of_row]
+    return folds
+
+
+def known_documents(data: RankingData, fold_of_query: NDArray[np.int64]) -> float:
+    """Return the fraction of relevant test documents that are relevant for training queries, too; or NaN."""
+    is_relevant = data.y > 0
+    if data.document_ids is None or not is_relevant.any():
+        return float("nan")
+    names = data.document_ids[is_relevant].astype(str)
+    folds = fold_of_query[data.groups.query_of_row][is_relevant]
+    _, document_of_row = np.unique(names, return_inverse=True)
+    n_relevant = np.bincount(document_of_row)
+    _, pairs, counts = np.unique(
+        document_of_row * (folds.max() + 1) + folds, return_inverse=True, return_counts=True
+    )
+    return float(np.mean(n_relevant[document_of_row] > counts[pairs]))

@@ -1,8 +1,9 @@
 """Retrieval models: formulas that score documents for a query from the statistics of its terms.
 
-A score is a sum over the terms of the query. With several fields it is the sum of the scores in each field, times
-the field's weight; every field has its own frequencies and lengths. A term of the query that comes k times counts
-k times; a term that no document has in a field does not count there.
+A score is a sum over the terms of the query. Several fields are searched as one text in which a field of weight w
+counts w times: frequencies and lengths are sums over the fields, times their weights (BM25F of Robertson, Zaragoza
+and Taylor, CIKM 2004). A term of the query that comes k times counts k times; a term that no document has does not
+count.
 """
 
 from __future__ import annotations
@@ -27,12 +28,12 @@ LARGEST = 1e100  # of parameters and weights: sums of scores must be finite
 
 
 class FieldStatistics(NamedTuple):
-    """Statistics of terms over all documents that are not removed, one row per field."""
+    """Statistics of terms over all documents that are not removed, one row per field or for fields together."""
 
     n_documents: int
-    total_length: NDArray[np.int64]  # of each field: a column
+    total_length: NDArray[Any]  # of each field: a column
     document_frequency: NDArray[np.int64]  # documents that have the term
-    collection_frequency: NDArray[np.int64]  # occurrences of the term
+    collection_frequency: NDArray[Any]  # occurrences of the term
 
     @property
     def is_known(self) -> NDArray[np.bool_]:
@@ -42,7 +43,8 @@ class FieldStatistics(NamedTuple):
     @property
     def probability(self) -> Doubles:
         """The fraction of the field's terms that are this one; 1 for unknown terms, which do not count."""
-        return np.where(self.is_known, self.collection_frequency / np.maximum(self.total_length, 1), 1.0)
+        total = np.where(self.total_length > 0, self.total_length, 1)
+        return np.where(self.is_known, self.collection_frequency / total, 1.0)
 
 
 class TermWeights(NamedTuple):

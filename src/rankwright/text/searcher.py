@@ -86,7 +86,9 @@ class Searcher:
     ) -> None:
         self.index = index
         self.model = None if model is None else _checked_scorer(model)
-        self.features = features if features is not None or self.model is None else features_of(self.model)
+        if features is None and self.model is not None:
+            features = _named_features(self.model, index)
+        self.features = features
         if self.model is not None and self.features is not None:
             _require_features(self.model, self.features.names(index))
         self.candidates = checked_n(candidates, "candidates")
@@ -233,6 +235,19 @@ def features_of(model: Scorer, columns: Any = None) -> FeatureSet:
         return FeatureSet(columns=columns)
     own = FeatureSet(columns=columns).column_names
     return FeatureSet(**settings_of([name for name in model.feature_names if name not in own]), columns=columns)
+
+
+def _named_features(model: Scorer, index: Index) -> FeatureSet:
+    """Return the features that a model names, which the index must have."""
+    features = features_of(model)
+    try:
+        features.names(index)
+    except InputError as error:
+        raise InputError(
+            f"{error} If it is a column of your own, give features (--columns); an encoder makes such a column "
+            "for any query (Index.encode)."
+        ) from None
+    return features
 
 
 def _ranked(lists: Sequence[SearchResults], scores: Doubles, n: int) -> list[SearchResults]:

@@ -49,6 +49,44 @@ def test_smart_without_grades(write):
     assert rows(read_judgements(path, format="smart")) == [("1", "1410", 1), ("1", "1572", 1)]
 
 
+def test_columns_of_zeros_are_recognised(write):
+    relations = [("1", "1410", 1), ("1", "1572", 1)]
+    assert rows(read_judgements(write("01 1410  0 0\n01 1572  0 0\n"))) == relations
+    assert rows(read_judgements(write("  1   1410\t0\t0.000000\n  1   1572\t0\t0.000000\n"))) == relations
+    assert rows(read_judgements(write("1 0 0 0\n"))) == [("1", "0", 0)]  # TREC's: iteration 0, document 0
+
+
+LISA, LISA_WORDS = (
+    "  1  2  3392  3396\n  2  1  2623\n",
+    "Query 1 \n2 Relevant Refs:\n3392 3396 -1\n\nQuery 2\n1 Relevant Refs:\n2623 -1\n",
+)
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        (LISA, {"1": ["3392", "3396"], "2": ["2623"]}),
+        (LISA_WORDS, {"1": ["3392", "3396"], "2": ["2623"]}),
+        ("1 268 288 304 308\n\n2 326 334\n", {"1": ["268", "288", "304", "308"], "2": ["326", "334"]}),
+        ("1\n 1239 1502\n 4462\n   /\n2\n 12\n   /\n", {"1": ["1239", "1502", "4462"], "2": ["12"]}),
+    ],
+    ids=["LISARJ.NUM", "LISA.REL", "TIME.REL", "NPL rlv-ass"],
+)
+def test_lists_of_old_collections(write, content, expected):
+    read = {}
+    for query, document, label in rows(read_judgements(write(content))):
+        assert label == 1
+        read.setdefault(query, []).append(document)
+    assert read == expected
+
+
+def test_lists_that_are_cut_short(write):
+    with pytest.raises(rw.InputError, match="line 1: query 1 has fewer documents than the 3 it says"):
+        read_judgements(write("1 3 5 6\n"), format="lisa")
+    with pytest.raises(rw.InputError, match="line 2: Found 3 columns, expected 4"):  # no list: query 1 twice
+        read_judgements(write("1 0 5 1\n1 0 6\n"))
+
+
 def test_beir(write):
     path = write("query-id\tcorpus-id\tscore\nq1\td1\t2\n")
     assert rows(read_judgements(path)) == [("q1", "d1", 2)]
@@ -72,7 +110,7 @@ def test_nothing_is_no_mistake(write):
             "beir",
             "line 2: Found 2 columns, expected 3: query-id corpus-id",
         ),
-        ("1 2 3\n", "trek", "format must be 'trec', 'smart' or 'beir', not 'trek'"),
+        ("1 2 3\n", "trek", "format must be 'trec', 'smart', 'beir', 'lisa', 'time' or 'npl', not 'trek'"),
     ],
 )
 def test_broken_judgements(write, content, kind, message):

@@ -192,6 +192,47 @@ def test_smart_fields_that_occur_twice_are_joined():
     }
 
 
+CLASSIC = {
+    "lisa": (
+        "Document    1\nTHE FIRST\nTITLE\n     \nABSTRACT #1\nON LINES.\n"
+        + "*" * 44
+        + "\nDocument    2\nNO ABSTRACT\n"
+        + "*" * 44
+        + "\n",
+        {
+            "1": {"title": "THE FIRST\nTITLE", "body": "ABSTRACT #1\nON LINES."},
+            "2": {"title": "NO ABSTRACT", "body": ""},
+        },
+        "1 \nI AM INTERESTED IN\nTHIS. #\n2 \nAND THAT #\n",
+        {"1": "I AM INTERESTED IN THIS.", "2": "AND THAT"},
+    ),
+    "time": (
+        "*TEXT 017 01/04/63 PAGE 020\n\n THE ALLIES\n\n*TEXT 020 01/04/63 PAGE 021\n\n THE ROAD\n\n*STOP\n",
+        {"1": {"text": "THE ALLIES"}, "2": {"text": "THE ROAD"}},
+        "*FIND     1\n\n KENNEDY\n ADMINISTRATION\n\n*FIND     2\n\n PANAMA\n\n*STOP\n",
+        {"1": "KENNEDY ADMINISTRATION", "2": "PANAMA"},
+    ),
+    "npl": (
+        "1\ncompact memories  a digital\nstorage\n   /\n2\nan electronic\n   /\n",
+        {"1": {"text": "compact memories  a digital\nstorage"}, "2": {"text": "an electronic"}},
+        "1\nMEASUREMENT OF\nLIQUIDS\n/\n2\nFILTERS\n/\n",
+        {"1": "MEASUREMENT OF LIQUIDS", "2": "FILTERS"},
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CLASSIC)
+def test_old_collections_are_recognised(tmp_path, name):
+    documents, fields, queries, texts = CLASSIC[name]
+    (tmp_path / "docs").write_text(documents)
+    (tmp_path / "queries").write_text(queries)
+    assert {one.id: one.fields for one in rw.text.read_documents(tmp_path / "docs")} == fields
+    assert dict(rw.text.read_queries(tmp_path / "queries")) == texts
+    (tmp_path / "docs").write_text(documents.partition("\n")[2])
+    with pytest.raises(rw.InputError, match=r"line [12]: expected"):
+        [*rw.text.read_documents(tmp_path / "docs", format=name)]
+
+
 def test_other_encodings_can_be_named():
     path = write("docs.jsonl", '{"id": "é", "text": "café"}\n'.encode("latin-1"))
     assert as_dict(read_documents(path, encoding="latin-1")) == {"é": {"text": "café"}}

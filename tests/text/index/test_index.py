@@ -350,16 +350,19 @@ def test_damaged_vocabularies_are_noticed(index, name, byte):
         rw.text.FeatureSet(["cosine"]).documents(opened, {"q": "ship"}, {"q": ["d0"]})
 
 
-def test_fields_come_from_the_first_documents(tmp_path):
-    mixed = [*(Text(f"a{i}", {"body": "x"}) for i in range(99)), Text("b", {"title": "y"})]
-    assert Index.build(mixed, tmp_path / "i").fields == ("body", "title")
-    with pytest.raises(
-        rw.InputError, match="Document 'b' has a field 'title' that the first 100 documents do not have"
-    ):
-        Index.build([Text("a", {"body": "x"}), *mixed], tmp_path / "i")
-    assert Index.build(mixed, tmp_path / "i", fields=["title", "body"]).search("y").ids == ["b"]
-    with pytest.raises(rw.InputError, match="There are no documents to index"):
-        Index.build([], tmp_path / "i")
+def test_a_field_may_come_late(tmp_path):
+    mixed = [Text(f"a{n}", {"body": f"x{n % 7} y"}) for n in range(9000)]
+    mixed[8500] = Text("b", {"title": "late", "body": "x"})
+    index = Index.build(mixed, tmp_path / "i")
+    assert index.weights == {"body": 1.0, "title": 2.0}
+    assert index.search("late").ids == ["b"]
+    assert index.text("b") == {"body": "x", "title": "late"}
+    assert index.text("a8999") == {"body": "x4 y", "title": ""}
+    assert index.text("a0") == {"body": "x0 y", "title": ""}
+    fresh = Index.build(mixed, tmp_path / "fresh", fields={"body": 1, "title": 2})
+    assert [*index.search("x1 late", n=5)] == [*fresh.search("x1 late", n=5)]
+    with pytest.raises(rw.InputError, match="Document 'b' has a field 'title' that none of the documents before"):
+        Index.build(mixed, tmp_path / "small", memory=1)
 
 
 def test_an_index_without_documents(tmp_path):

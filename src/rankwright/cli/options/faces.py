@@ -122,6 +122,9 @@ FACES = {
         "relevant documents (label >= 1).",
         rare=True,
     ),
+    "new_documents": Face(
+        words="Split by document as well: test on documents that no training query had.",
+    ),
     "refit": Face(rare=True),
     "rounds": ROUNDS,
     "max_bins": Face("N", more={"min": 2, "max": 255}),

@@ -13,7 +13,8 @@ from rankwright.models.linear import LinearScorer
 from rankwright.models.model_file import MAGIC
 from rankwright.models.nested_scorers import QueryFeatureScorer
 from rankwright.models.trees import TreeEnsemble
-from rankwright.text.index.index import Index, analyser_facts, summary_of
+from rankwright.text.index.index import Index
+from rankwright.text.index.index_summary import analyser_facts, summary_of
 from rankwright.text.searcher import MAGIC as SEARCHER
 from rankwright.text.searcher import Searcher
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -97,7 +97,7 @@ def crossval(
     if model is not None and everything is not None:
         _fit_and_save(result, everything, model)
     if report is not None:
-        _write_page(compared, collection, report)
+        _write_page(compared, None if how["new_documents"] else collection, report)
     if json:
         show(result if len(chosen) == 1 else compared, json=True, model=model, report=report)
     if model is not None:
@@ -122,9 +122,7 @@ def _count(chosen: dict[str, Ranker], collection: RankingData | Path, how: Given
     from rankwright.crossval.folds import count_folds
     from rankwright.crossval.splits import SplitOptions
 
-    splits = SplitOptions(
-        **{name: how[name] for name in ("folds", "repeats", "validation", "stratify", "random_state")}
-    )
+    splits = SplitOptions(**{field.name: how[field.name] for field in fields(SplitOptions)})
     grids = tuning["grid"] or {}
     protocol = _protocol(tuning["tune"], has_validation=isinstance(collection, Path) or splits.has_validation)
     per_fold = sum(count_fits(each, tune=protocol, grid=grids.get(name)) for name, each in chosen.items())
@@ -155,8 +153,8 @@ def _fit_and_save(result: CrossValidation, everything: RankingData, model: Path)
     note(f"fitted on {describe(everything)}{setting}; wrote {model}")
 
 
-def _write_page(compared: CrossComparison, collection: RankingData | Path, report: Path) -> None:
-    """Write the page of one ranker, or of several."""
+def _write_page(compared: CrossComparison, collection: RankingData | Path | None, report: Path) -> None:
+    """Write the page of one ranker, or of several; without a collection, it has no queries."""
     from rankwright.cards.crossval_page import write_crossval_page, write_rankers_page
 
     data = None

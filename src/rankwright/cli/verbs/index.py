@@ -156,7 +156,7 @@ def _change(
 
 
 def _show(index: Index, counts: Counts, removed: list[str], seconds: float, *, as_json: bool) -> None:
-    from rankwright.text.index.index import summary_of
+    from rankwright.text.index.index_summary import summary_of
 
     facts: dict[str, Any] = {"index": str(index.path), **summary_of(index).to_dict()}
     if counts.read:

@@ -1,9 +1,9 @@
-"""Reads judgements in the formats of TREC, SMART and BEIR, and those of ir_datasets; writes TREC's."""
+"""Reads judgements in the formats of TREC, SMART, BEIR, old collections and ir_datasets; writes TREC's."""
 
 from __future__ import annotations
 
 import gzip
-from itertools import chain
+from itertools import chain, islice
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -11,6 +11,7 @@ from rankwright.base.errors import InputError, parameter, require_type
 from rankwright.base.files import is_compressed, write_whole
 from rankwright.base.wording import listed
 from rankwright.data.readers import irds
+from rankwright.data.readers.judgement_lists import list_format, listed_pairs
 from rankwright.data.readers.trec import (
     FileRow,
     Judgements,
@@ -22,12 +23,14 @@ from rankwright.data.readers.trec import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
     from os import PathLike
 
 TREC_COLUMNS = ("query", "iteration", "document", "label")
 BEIR_COLUMNS = ("query-id", "corpus-id", "score")
 WITH_GRADES = 3  # columns of a SMART file with grades
+LISTS = ("lisa", "time", "npl")  # formats with a list of documents per query
+FIRST_LINES = 1000  # by which the format is recognised
 
 CRANFIELD_GRADES: Mapping[float, float] = MappingProxyType({1: 4, 2: 3, 3: 2, 4: 1, 5: 0, -1: 0})
 """Labels of the grades in Cranfield's cranqrel: 1 is a complete answer, 4 of little interest, 5 and -1 of none."""
@@ -49,8 +52,9 @@ def read_judgements(
         A file, or `irds:NAME`.
     format
         `trec` (query, iteration, document and label per line), `smart` (query and document per line; then a
-        grade, or two columns that mean nothing) or `beir` (a header, then query, document and label). By default
-        recognised by the first line; four columns are TREC's.
+        grade, or two columns that mean nothing), `beir` (a header, then query, document and label), or the lists
+        of documents of `lisa`, `time` and `npl`. By default recognised by the first lines: four columns are
+        TREC's, unless the last two are 0 on all of them.
     grades
         The label of each grade in the file, as in `{1: 4, 2: 3, 3: 2, 4: 1}`. A SMART file with grades needs it,
         because in some, such as Cranfield's (`CRANFIELD_GRADES`), 1 is the best grade. In other files labels are
@@ -70,10 +74,15 @@ def read_judgements(
         rows = [FileRow(str(fields["query_id"]), str(fields["doc_id"]), fields["relevance"]) for fields in records]
         return _graded(Judgements.of(*columns_of_rows(rows)), path, grades)
     lines = read_words(path)
-    line, words = next(lines, (0, []))
-    name = _format_of(words) if format is None else format
-    if name not in FORMATS:
-        raise InputError(f"format must be {listed(FORMATS)}, not {name!r}.")
+    first = list(islice(lines, FIRST_LINES))
+    name = _format_of(first) if format is None else format
+    if name not in (*FORMATS, *LISTS):
+        raise InputError(f"format must be {listed([*FORMATS, *LISTS])}, not {name!r}.")
+    body: Iterator[tuple[int, list[str]]] = chain(first, lines)
+    if name in LISTS:
+        body, name = listed_pairs(name, body, path), "smart"
+        first = [(0, ["query", "document"])]
+    words = first[0][1] if first else []
     if name == "smart" and grades is None and len(words) == WITH_GRADES:
         raise InputError(
             f"{path} has a grade per line, and in some such files 1 is the best: pass the label of each, as in "
@@ -81,15 +90,27 @@ def read_judgements(
             "(--grades cranfield)."
         )
     parse, width = FORMATS[name], len(words)
-    body = chain([(line, words)] if words and words != list(BEIR_COLUMNS) else [], lines)
+    if words == list(BEIR_COLUMNS):
+        next(body)
     rows = read_rows(path, body, lambda words: parse(words, width))
     return _graded(Judgements(*columns_of_rows(rows)), path, grades)
 
 
-def _format_of(words: list[str]) -> str:
-    if words == list(BEIR_COLUMNS):
+def _format_of(lines: list[tuple[int, list[str]]]) -> str:
+    """Return the format that the first lines of a file have."""
+    words = [words for _, words in lines]
+    if words[:1] == [list(BEIR_COLUMNS)]:
         return "beir"
-    return "smart" if len(words) in (2, WITH_GRADES) else "trec"
+    widths = {len(line) for line in words}
+    if (name := list_format(lines)) is not None:
+        return name
+    is_zero = all(len(line) == len(TREC_COLUMNS) and _is_zero(line[2]) and _is_zero(line[3]) for line in words)
+    has_documents = any(len(line) > 1 and not _is_zero(line[1]) for line in words)
+    return "smart" if widths in ({2}, {WITH_GRADES}) or (is_zero and has_documents) else "trec"
+
+
+def _is_zero(word: str) -> bool:
+    return word.strip("0.") == "" and word != ""
 
 
 def _trec_row(words: list[str], _width: int) -> FileRow:

@@ -22,7 +22,8 @@ class TextFeature:
 
     `paper` is its number in Table 2 of Xu and Li (SIGIR 2007), if it has one. A feature that `needs_vocabulary`
     needs numbers of all words of a document, which the index has. A feature of the query
-    alone is the same in all fields. `model` is the retrieval model whose parameters it depends on.
+    alone is the same in all fields. A feature of the document alone must be asked for: by it, rankers learn to
+    recognise documents. `model` is the retrieval model whose parameters it depends on.
     """
 
     name: str
@@ -32,6 +33,7 @@ class TextFeature:
     paper: int | None = None
     needs_vocabulary: bool = False
     of_query: bool = False
+    of_document: bool = False
     model: str | None = None
 
     def named(self, scope: str) -> str:
@@ -50,7 +52,7 @@ FEATURES = (
     TextFeature("normalised tf-idf", "tf-idf", "sum of c / l * log(N / n)", Kernel.normalised_tf_idf),
     TextFeature("log tf-idf", "tf-idf", "sum of log(c / l * N / n + 1)", Kernel.log_tf_idf, 5),
     TextFeature("log tf-icf", "tf-idf", "sum of log(c / l * L / cf + 1)", Kernel.log_tf_icf, 6),
-    TextFeature("length", "length", "l", Kernel.length),
+    TextFeature("length", "length", "l; only if asked for", Kernel.length, of_document=True),
     TextFeature("BM25", "BM25", "the score of `BM25`", Kernel.bm25, model="bm25"),
     TextFeature(
         "log BM25", "BM25", "log of the score of `BM25`; missing if that is 0", Kernel.log_bm25, 7, model="bm25"

@@ -134,7 +134,7 @@ def chosen_columns(features: Sequence[str] | None, fields: Sequence[str]) -> lis
     every = [(scope, feature) for scope in scopes for feature in FEATURES if not feature.of_query]
     every += [(whole, feature) for feature in FEATURES if feature.of_query]
     if features is None:
-        return every
+        return [(scope, feature) for scope, feature in every if not feature.of_document]
     wanted = dict.fromkeys(features)
     known = {feature.named(scope): None for scope, feature in every}
     known |= dict.fromkeys([*FAMILIES, *(feature.name for feature in FEATURES)])

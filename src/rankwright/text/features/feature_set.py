@@ -26,7 +26,7 @@ from rankwright.text.features.feature_names import (
 )
 from rankwright.text.features.feature_values import FeatureColumns, RetrievalModels, feature_values
 from rankwright.text.features.judged_features import judged_features
-from rankwright.text.features.user_columns import UserColumn, column_from, columns_from
+from rankwright.text.features.user_columns import UserColumn, column_from, columns_from, require_coverage
 from rankwright.text.retrieval import BM25, AbsoluteDiscounting, Dirichlet, JelinekMercer, model_of, state_of_model
 from rankwright.text.text_documents import TextDocuments, TextSource
 
@@ -61,7 +61,8 @@ class FeatureSet:
     features : str or sequence of str, optional
         Families of features (such as "tf", "BM25" or "proximity"), features in all fields ("minimal span"), or
         single ones ("title: BM25"); or "adarank-2007", the seven features of the whole document in Table 2 of Xu
-        and Li (SIGIR 2007). By default all. `rankwright.text.features.definitions` declares them.
+        and Li (SIGIR 2007). By default all but the length, which is that of the document whatever the query is.
+        `rankwright.text.features.definitions` declares them.
     fields : sequence of str, optional
         The fields of the index to use; by default all. All of them together, as one document, are "all fields" in
         the name of a feature; some of them together are "title + body".
@@ -302,6 +303,7 @@ class FeatureSet:
         values = feature_values(scopes, self._models(), terms, numbers, plan.columns, n_threads)
         if not (self._n_own and candidates):
             return values
+        require_coverage(self._columns, queries.ids)
         own = [
             self._own(index, query, text, documents)
             for (query, text), documents in zip(queries, candidates, strict=True)

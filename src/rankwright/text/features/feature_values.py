@@ -67,7 +67,7 @@ def feature_values(
     vocabularies = scopes.vocabularies() if columns.needs_vocabulary else [[] for _ in postings]
     return _native.text_features(
         postings=postings,
-        terms=_by_word([word.terms for word in words], (len(postings), len(scopes) - 1)),
+        terms=scopes.terms(words),
         distinct=[[vocabulary.distinct for vocabulary in each] for each in vocabularies],
         norms=[[vocabulary.norms for vocabulary in each] for each in vocabularies],
         n_documents=scopes.n_documents,
@@ -86,11 +86,6 @@ def feature_values(
         columns=columns.numbers,
         n_threads=n_threads,
     )
-
-
-def _by_word(arrays: Sequence[NDArray[np.int64]], shape: tuple[int, int]) -> NDArray[np.int64]:
-    """Return arrays of one shape as one array whose last side has one entry per word."""
-    return np.ascontiguousarray(np.array(arrays, np.int64).reshape(len(arrays), *shape).transpose(1, 2, 0))
 
 
 def _offsets(lists: Sequence[Sequence[object] | NDArray[np.int64]]) -> NDArray[np.int64]:

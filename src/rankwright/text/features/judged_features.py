@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from rankwright.base.errors import InputError, parameter
-from rankwright.base.wording import counted, metric_value
+from rankwright.base.wording import counted, metric_value, percent
 from rankwright.data.readers.trec import Judgements
 from rankwright.reports.blocks import Text
 from rankwright.reports.result import Result
@@ -52,6 +52,9 @@ class JudgedFeatures(Result):
         Candidates without a judgement, and what became of them: "irrelevant" (label 0) or "drop" (left out).
     n_added
         Judged documents that were added to the candidates.
+    n_known
+        Relevant documents among the candidates that are relevant for another query too. Rankers can learn to
+        recognise them, which does not help with documents that are new: see `make_folds(new_documents=True)`.
     queries_without_words
         Queries of which no document has any word.
 
@@ -74,6 +77,7 @@ class JudgedFeatures(Result):
     n_unjudged: int
     unjudged: str
     n_added: int
+    n_known: int
     queries_without_words: tuple[str, ...]
 
     @property
@@ -92,6 +96,12 @@ class JudgedFeatures(Result):
             outcome = f"{unjudged} left out, {counted(kept, 'candidate')} with one kept"
         yield Text(f"{outcome}; {counted(self.n_added, 'judged document')} added.")
         yield Text(self.coverage.summary)
+        if self.n_known:
+            fraction = percent(self.n_known / int(np.count_nonzero(self.data.y > 0)))
+            yield Text(
+                f"{fraction} of the relevant candidates are relevant for several queries, and a ranker can learn "
+                "to recognise them: compare rankers on new documents, too (crossval --new-documents)."
+            )
         if self.queries_without_words:
             yield Text(f"{counted(len(self.queries_without_words), 'query')} without any known word.")
 
@@ -106,6 +116,7 @@ class JudgedFeatures(Result):
             "unjudged_candidates": self.n_unjudged,
             "unjudged": self.unjudged,
             "judged_added": self.n_added,
+            "relevant_for_several": self.n_known,
             "judgements": coverage.n_judgements,
             "judgements_left_out": coverage.n_unknown,
             "unknown_queries": [*coverage.unknown_queries],
@@ -156,13 +167,14 @@ def judged_features(
     ]
     chosen = {query: judged_query.ids for query, judged_query in zip(used.ids, judged, strict=True)}
     documents = compute(index, used, chosen)
+    data = documents.with_labels([label for judged_query in judged for label in judged_query.labels])
     recalls = [
         judged_query.n_relevant_found / judged_query.n_relevant
         for judged_query in judged
         if judged_query.n_relevant
     ]
     return JudgedFeatures(
-        data=documents.with_labels([label for judged_query in judged for label in judged_query.labels]),
+        data=data,
         coverage=coverage,
         n_queries=len(used),
         n_candidates=sum(judged_query.n_candidates for judged_query in judged),
@@ -172,8 +184,15 @@ def judged_features(
         n_unjudged=sum(judged_query.n_unjudged for judged_query in judged),
         unjudged=unjudged,
         n_added=sum(judged_query.n_added for judged_query in judged),
+        n_known=_n_known(data),
         queries_without_words=_without_words(index, used),
     )
+
+
+def _n_known(data: TextRankingData) -> int:
+    """Return the number of relevant rows whose document is relevant for another query too."""
+    _, counts = np.unique(data.document_numbers[data.y > 0], return_counts=True)
+    return int(counts[counts > 1].sum())
 
 
 class _KnownDocuments:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from rankwright.base.arrays import Doubles
     from rankwright.text.index.segments import Segment, Vocabulary
 
 MAX_WORDS = 100_000  # whose statistics are kept
@@ -79,6 +80,22 @@ class Scopes:
             np.ascontiguousarray(occurrences),
         )
 
+    def weighted(self, words: Sequence[Word], weights: Doubles) -> FieldStatistics:
+        """Return the statistics of words in all fields as one, in which a field counts as often as its weight."""
+        occurrences = np.array([word.occurrences for word in words], np.int64).reshape(len(words), len(self))
+        return FieldStatistics(
+            self.n_documents,
+            np.array([[self.total_lengths[:-1] @ weights]]),
+            np.array([[word.documents[-1] for word in words]], np.int64),
+            (occurrences[:, :-1] @ weights)[None],
+        )
+
+    def terms(self, words: Sequence[Word]) -> NDArray[np.int64]:
+        """Return the numbers of words by segment and field, -1 where there is none."""
+        shape = (len(words), len(self._segments), len(self._fields))
+        by_word = np.array([word.terms for word in words], np.int64).reshape(shape)
+        return np.ascontiguousarray(by_word.transpose(1, 2, 0))
+
     def _counted(self, words: list[str]) -> list[Word]:
         n_fields = len(self._fields)
         terms = np.empty((len(self._segments), n_fields, len(words)), np.int64)
@@ -86,8 +103,7 @@ class Scopes:
         for segment, mine in zip(self._segments, terms, strict=True):
             for number, field in enumerate(self._fields):
                 mine[number] = segment.fields[field].numbers_of(words)
-                counts = segment.fields[field].count(mine[number], segment.removed, with_positions=True)
-                more_documents, more = counts
+                more_documents, more = segment.fields[field].count(mine[number], segment.removed)
                 documents[number] += more_documents
                 occurrences[number] += more
             postings = [segment.fields[field].postings for field in self._fields]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,8 +13,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from rankwright.base.errors import InputError
-from rankwright.base.wording import listed
+from rankwright.base.wording import counted, listed
 from rankwright.data.readers.frame_columns import columns_of
+from rankwright.text.collections.coverage import CoverageWarning
 from rankwright.text.collections.fields import id_of
 from rankwright.text.collections.formats.recognition import DOCUMENT_FORMATS, format_of_file
 from rankwright.text.collections.formats.records import DOCUMENT_IDS, ReaderOptions, Record
@@ -47,6 +49,27 @@ class UserColumn:
         """Return the column as JSON has it."""
         keys = [[*key] if self.by_query else key for key in self.values]
         return {"by": PAIR if self.by_query else ID, "ids": keys, "values": [*self.values.values()]}
+
+
+def require_coverage(columns: Sequence[UserColumn], queries: Sequence[str]) -> None:
+    """Refuse a column by query that has no number for any of the queries; count the queries without one."""
+    for column in columns:
+        if not column.by_query or not queries:
+            continue
+        known = {query for query, _ in column.values}
+        missing = [query for query in queries if query not in known]
+        if len(missing) == len(queries):
+            raise InputError(
+                f"Column {column.name!r} has numbers for none of the queries, such as {missing[0]!r}: they are "
+                "for other queries. An encoder makes such a column for any query (Index.encode)."
+            )
+        if missing:
+            warnings.warn(
+                f"Column {column.name!r} has no number for {counted(len(missing), 'query')} of {len(queries):,}, "
+                f"such as {missing[0]!r}: there it is missing.",
+                CoverageWarning,
+                stacklevel=2,
+            )
 
 
 def columns_from(given: Any) -> tuple[UserColumn, ...]:

@@ -10,10 +10,10 @@ import numpy as np
 
 from rankwright import _native
 from rankwright.base.array_files import ArrayWriter
-from rankwright.base.errors import InputError
+from rankwright.base.errors import InputError, parameter
 from rankwright.base.files import write_whole
 from rankwright.text.analyser import Analyser, words_by
-from rankwright.text.index.checks import IndexedDocument, checked_document
+from rankwright.text.index.checks import IndexedDocument, checked_document, checked_weights, default_weight
 from rankwright.text.index.manifest import Manifest, SegmentEntry
 from rankwright.text.index.segments import Segment, TextColumn, joint_vocabulary, vocabulary_scopes
 
@@ -30,10 +30,18 @@ BYTES_PER_WORD = 16  # of memory: a word before it is inverted, its position, an
 
 
 class Building:
-    """Writes documents to new segments of a folder."""
+    """Writes documents to new segments of a folder; with `more_fields`, other fields that come up are added."""
 
     def __init__(
-        self, folder: Path, analyser: Analysis, fields: Sequence[str], *, memory: int, store: bool, n_threads: int
+        self,
+        folder: Path,
+        analyser: Analysis,
+        fields: Sequence[str],
+        *,
+        memory: int,
+        store: bool,
+        n_threads: int,
+        more_fields: bool = False,
     ) -> None:
         self._folder = folder
         self._analyser = analyser
@@ -41,6 +49,7 @@ class Building:
         self._most_words = min(max(memory // BYTES_PER_WORD, 1), MAX_WORDS)
         self._store = store
         self._n_threads = n_threads
+        self._more_fields = more_fields
 
     def write(self, documents: Iterable[IndexedDocument], manifest: Manifest, known: list[Segment]) -> Manifest:
         """Write documents as segments; return the manifest that has them, which the caller must write.
@@ -55,6 +64,7 @@ class Building:
             with write_whole(self._folder / name) as file:
                 run = _Run(file, self._analyser, self._fields, store=self._store, n_threads=self._n_threads)
                 while batch is not None:
+                    self._add_fields(batch, run, is_first=not segments)
                     run.add(batch)
                     batch = next(batches, None)
                     if run.n_words >= self._most_words:
@@ -63,8 +73,24 @@ class Building:
                 checksum = run.finish()
             entry = SegmentEntry(name, checksum, None, 0, len(run.ids), run.lengths)
             segments.append(Segment(self._folder, entry))
-            manifest = replace(manifest, segments=(*manifest.segments, entry))
+            weights = {name: manifest.weights.get(name, default_weight(name)) for name in self._fields}
+            manifest = replace(manifest, weights=weights, segments=(*manifest.segments, entry))
         return manifest
+
+    def _add_fields(self, batch: list[IndexedDocument], run: _Run, *, is_first: bool) -> None:
+        """Add the fields of documents that are new; only the first segment can still have more."""
+        if not self._more_fields:
+            return
+        new = {name: document for document in batch for name in document.fields if name not in self._fields}
+        for name, document in new.items():
+            if not is_first:
+                raise InputError(
+                    f"Document {document.id!r} has a field {name!r} that none of the documents before it has: "
+                    f"name the fields to index ({parameter('fields')})."
+                )
+            checked_weights([name])
+            run.add_field(name)
+        self._fields = [*self._fields, *new]
 
     def _watched(self, documents: Iterable[IndexedDocument]) -> Iterator[IndexedDocument]:
         """Yield checked documents; InputError at the end if none has a field of the index."""
@@ -102,19 +128,31 @@ class _Run:
     def n_words(self) -> int:
         return sum(words.n_words for words in self._fields.values())
 
+    def add_field(self, name: str) -> None:
+        """Add a field that no document so far has."""
+        n_fields = len(self._fields)
+        self._fields[name] = _native.WordedDocuments()
+        self._add_texts(name, [""] * len(self.ids))
+        for row in range(len(self._text_sizes), 0, -n_fields):
+            self._text_sizes.insert(row, 0)
+
     def add(self, batch: list[IndexedDocument]) -> None:
         self.ids.extend(document.id for document in batch)
         texts = {name: [_text_of(document, name) for document in batch] for name in self._fields}
-        for name, words in self._fields.items():
-            if isinstance(self._analyser, Analyser):
-                words.add_texts(texts[name], self._analyser.characters(), self._n_threads)
-            else:
-                words.add_words([words_by(self._analyser, text) for text in texts[name]])
+        for name in self._fields:
+            self._add_texts(name, texts[name])
         if self._store:
             rows = zip(*texts.values(), strict=True)
             encoded = [text.encode("utf-8", "replace") for text in chain.from_iterable(rows)]
             self._writer.fill("text.bytes", np.frombuffer(b"".join(encoded), np.uint8))
             self._text_sizes.extend(map(len, encoded))
+
+    def _add_texts(self, field: str, texts: list[str]) -> None:
+        words = self._fields[field]
+        if isinstance(self._analyser, Analyser):
+            words.add_texts(texts, self._analyser.characters(), self._n_threads)
+        else:
+            words.add_words([words_by(self._analyser, text) for text in texts])
 
     def finish(self) -> int:
         """Write the arrays; return the checksum of the file."""

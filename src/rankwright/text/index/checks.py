@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
-FIRST_DOCUMENTS = 100  # by default they decide which fields are indexed
+FIRST_DOCUMENTS = 100  # whose fields come first, in their order
+TITLES = ("title", "t")  # names of titles, the second in SMART's files; they count twice by default
 
 
 class IndexedDocument(Protocol):
@@ -58,8 +59,12 @@ def weights_of(
     if not first:
         raise InputError("There are no documents to index: name the fields of an empty index by fields=[...].")
     names = dict.fromkeys(name for document in first for name in checked_document(document).fields)
-    weights = checked_weights([*names])
-    return weights, _without_others(chain(first, rest), weights)
+    return checked_weights({name: default_weight(name) for name in names}), chain(first, rest)
+
+
+def default_weight(field: str) -> float:
+    """Return the weight of a field whose weight is not given: words of a title count twice."""
+    return 2.0 if isinstance(field, str) and field.lower() in TITLES else 1.0
 
 
 def checked_document(document: Any) -> IndexedDocument:
@@ -83,17 +88,6 @@ def _has_utf8(text: str) -> bool:
     except UnicodeEncodeError:
         return False
     return True
-
-
-def _without_others(documents: Iterable[IndexedDocument], weights: dict[str, float]) -> Iterator[IndexedDocument]:
-    for document in documents:
-        if not document.fields.keys() <= weights.keys():
-            other = next(name for name in document.fields if name not in weights)
-            raise InputError(
-                f"Document {document.id!r} has a field {other!r} that the first {FIRST_DOCUMENTS} documents do "
-                "not have: name the fields to index (fields)."
-            )
-        yield document
 
 
 def checked_weights(fields: Mapping[str, float] | Sequence[str]) -> dict[str, float]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +14,6 @@ from rankwright.base.errors import InputError
 from rankwright.base.files import write_whole
 from rankwright.base.resources import resolve_threads
 from rankwright.base.wording import SENTENCE, counted, shortened
-from rankwright.reports.result import Result
 from rankwright.text.analyser import Analyser, analyser_from, checked_analyser, state_of, terms_of_texts
 from rankwright.text.index.building import Building
 from rankwright.text.index.checks import (
@@ -48,7 +47,6 @@ if TYPE_CHECKING:
 
     from rankwright.text.analyser import Analysis
     from rankwright.text.index.checks import IndexedDocument
-    from rankwright.text.index.segments import SegmentField
     from rankwright.text.index.snapshot import SearchResults
     from rankwright.text.retrieval import RetrievalModel
 
@@ -113,8 +111,8 @@ class Index:
             How text becomes terms; `Analyser()` by default. A function from text to a list of words is not stored,
             so that it must be given again to `open`.
         fields : mapping or sequence, optional
-            Fields to index, with weights for searching (1 by default). By default the fields of the first
-            100 documents; then a later document with other fields is refused.
+            Fields to index, with weights for searching: how often a word of the field counts. By default all
+            fields with weight 1, and titles (`title`, SMART's `T`) with weight 2.
         store : bool
             Whether texts are stored too, for snippets.
         memory : int
@@ -128,8 +126,8 @@ class Index:
         require_free(folder)
         with changing(folder), _undoing(folder):
             manifest = Manifest(weights, state_of(chosen), next_file=free_number(folder))
-            building = _building(folder, chosen, manifest, store=store, memory=memory, n_jobs=n_jobs)
-            manifest = building.write(documents, manifest, [])
+            options: Any = {"store": store, "memory": memory, "n_jobs": n_jobs, "more_fields": fields is None}
+            manifest = _building(folder, chosen, manifest, **options).write(documents, manifest, [])
             manifest = merge_neighbours(folder, manifest, _segments(folder, manifest), resolve_threads(n_jobs))
             write_manifest(folder, manifest)
         return cls(folder, manifest, chosen)
@@ -196,8 +194,8 @@ class Index:
         n : int
             The number of documents to find.
         fields : mapping or sequence, optional
-            Fields to search, with weights; by default all, with the weights given to `build`. The score is the sum
-            of the scores in the fields, times their weights.
+            Fields to search, with weights; by default all, with the weights of the index. They are searched as one
+            text in which a field of weight w counts w times.
         """
         return self.search_all([query], model, n, fields=fields, n_jobs=1)[0]
 
@@ -312,11 +310,23 @@ def _segments(folder: Path, manifest: Manifest) -> list[Segment]:
 
 
 def _building(
-    folder: Path, analyser: Analysis, manifest: Manifest, *, store: bool, memory: int, n_jobs: int | None
+    folder: Path,
+    analyser: Analysis,
+    manifest: Manifest,
+    *,
+    store: bool,
+    memory: int,
+    n_jobs: int | None,
+    more_fields: bool = False,
 ) -> Building:
-    threads = resolve_threads(n_jobs)
     return Building(
-        folder, analyser, [*manifest.weights], memory=checked_memory(memory), store=store, n_threads=threads
+        folder,
+        analyser,
+        [*manifest.weights],
+        memory=checked_memory(memory),
+        store=store,
+        n_threads=resolve_threads(n_jobs),
+        more_fields=more_fields,
     )
 
 
@@ -351,58 +361,3 @@ def _remembered(manifest: Manifest, analyser: Analysis | None, folder: Path) -> 
     if remembered is not None and remembered != analyser:
         raise InputError(f"The index {folder} was built with {remembered}: open it without analyser.")
     return checked_analyser(analyser)
-
-
-@dataclass(frozen=True, repr=False)
-class IndexSummary(Result):
-    """The size of an index: documents, and for each field its weight, all terms and distinct terms."""
-
-    documents: int
-    fields: list[dict[str, Any]]
-    text_stored: bool
-    segments: int
-    bytes: int
-
-
-def summary_of(index: Index) -> IndexSummary:
-    """Return the size of an index."""
-    segments = index.snapshot.segments
-    return IndexSummary(
-        documents=len(index),
-        fields=[
-            {
-                "name": name,
-                "weight": weight,
-                "terms": sum(segment.entry.lengths[number] for segment in segments),
-                "distinct": _n_distinct([segment.fields[number] for segment in segments]),
-            }
-            for number, (name, weight) in enumerate(index.weights.items())
-        ],
-        text_stored=index.has_text,
-        segments=len(segments),
-        bytes=sum(path.stat().st_size for path in index.path.iterdir() if path.is_file()),
-    )
-
-
-def analyser_facts(index: Index) -> dict[str, Any] | str:
-    """Return the settings of the analyser of an index; of a list of stop words, their number."""
-    state = index.analyser_state
-    if not isinstance(state, dict):
-        return "a function, which is not stored"
-    listed = isinstance(state["stop_words"], list)
-    return state | ({"stop_words": f"{len(state['stop_words'])} words"} if listed else {})
-
-
-def _n_distinct(parts: list[SegmentField]) -> int:
-    """Return the number of distinct terms of a field in all segments; those of small segments are looked up."""
-    largest_first = sorted(parts, key=lambda part: -len(part.terms))
-    count = sum(len(part.terms) for part in largest_first[:1])
-    earlier = largest_first[:1]
-    for part in largest_first[1:]:
-        terms = part.terms.take(np.arange(len(part.terms)))
-        for field in earlier:
-            numbers = field.numbers_of(terms).tolist()
-            terms = [term for term, number in zip(terms, numbers, strict=True) if number < 0]
-        count += len(terms)
-        earlier.append(part)
-    return count

@@ -115,8 +115,8 @@ class SegmentField:
             self._postings = _native.Postings(**arrays)
         except ValueError as error:
             raise file.damaged(str(error)) from None
-        self._verified = np.zeros((2, self._postings.n_terms + 1), bool)  # by term: postings, positions
-        self._verified[:, -1] = True  # for -1, which is no term
+        self._verified = np.zeros(self._postings.n_terms + 1, bool)  # by term
+        self._verified[-1] = True  # for -1, which is no term
 
     @property
     def terms(self) -> TextColumn:
@@ -146,25 +146,22 @@ class SegmentField:
         return _native.find_texts(self.terms.offsets, self.terms.bytes, None, [*terms])
 
     def count(
-        self, terms: NDArray[np.int64], removed: NDArray[np.uint32], *, with_positions: bool = False
+        self, terms: NDArray[np.int64], removed: NDArray[np.uint32]
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return how many documents have each term, and how often, without removed documents.
 
-        The postings of the terms are verified, and the positions of their occurrences if these are to be used.
+        The postings of the terms and their positions are verified.
         """
-        verified = self._verified[int(with_positions)]
-        for term in terms[~verified[terms]].tolist():
-            self._verify_term(term, with_positions=with_positions)
-            verified[term] = True
+        for term in terms[~self._verified[terms]].tolist():
+            self._verify_term(term)
+            self._verified[term] = True
         return self.postings.count(terms, removed)
 
-    def _verify_term(self, term: int, *, with_positions: bool) -> None:
+    def _verify_term(self, term: int) -> None:
         first, end = self._range("posting_places", term, term + 1)
         self._verify("documents", first, end)
         self._verify("position_ends", first, end)
-        first, end = self._range("position_places", term, term + 1)
-        if with_positions:
-            self._verify("positions", first, end)
+        self._verify("positions", *self._range("position_places", term, term + 1))
         first, end = self._range("block_places", term, term + 1)
         self._verify("block_ends", first, end)
         self._verify("impacts", *self._range("impact_places", first, end))

@@ -14,7 +14,7 @@ from rankwright.base.errors import InputError
 from rankwright.base.wording import counted
 from rankwright.text.features.scopes import Scopes
 from rankwright.text.index.checks import refusing_damage
-from rankwright.text.retrieval import AbsoluteDiscounting, FieldStatistics
+from rankwright.text.retrieval import AbsoluteDiscounting
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from rankwright.base.arrays import Doubles
     from rankwright.text.index.segments import Segment
-    from rankwright.text.retrieval import RetrievalModel
+    from rankwright.text.retrieval import FieldStatistics, RetrievalModel
 
 
 class Snapshot:
@@ -67,11 +67,10 @@ class Snapshot:
             numbers[rows >= 0] = rows[rows >= 0] + start
         return numbers
 
-    @refusing_damage()
     def statistics(self, fields: Sequence[str], terms: Sequence[str]) -> FieldStatistics:
-        """Return the statistics of terms in fields."""
-        numbers = [self._field_number(field) for field in fields]
-        return self._statistics(numbers, self._numbers(numbers, terms))
+        """Return the statistics of terms in each field, and in all of them together, the last row."""
+        scopes = self.scopes(fields)
+        return scopes.statistics(scopes.words(terms))
 
     @refusing_damage()
     def search(
@@ -115,7 +114,7 @@ class Snapshot:
         prepared = self._prepared(queries, model, weights)
         if prepared is None:
             return np.zeros(offsets[-1])
-        fields = [self._field_number(name) for name, weight in weights.items() if weight > 0]
+        fields = [name for name, weight in weights.items() if weight > 0]
         return _native.score_documents(
             **prepared,
             distinct=self._distinct(fields) if isinstance(model, AbsoluteDiscounting) else [],
@@ -131,29 +130,33 @@ class Snapshot:
             self._scopes[numbers] = Scopes(self.segments, numbers)
         return self._scopes[numbers]
 
-    def _distinct(self, fields: Sequence[int]) -> list[list[NDArray[np.uint32]]]:
-        return [[segment.vocabulary((field,)).distinct for field in fields] for segment in self.segments]
+    def _distinct(self, fields: Sequence[str]) -> list[NDArray[np.uint32]]:
+        """Return the number of distinct terms of each document in fields together, by segment."""
+        numbers = tuple(self._field_number(field) for field in fields)
+        return [segment.vocabulary(numbers).distinct for segment in self.segments]
 
     def _prepared(
         self, queries: Sequence[Sequence[str]], model: RetrievalModel, weights: Mapping[str, float]
     ) -> dict[str, Any] | None:
         """Return the arguments of the core's scorer; None if nothing can be found."""
         words = list({word: None for query in queries for word in query})
-        fields = [self._field_number(name) for name, weight in weights.items() if weight > 0]
-        if not (words and fields and self.segments):
+        weighed = {name: weight for name, weight in weights.items() if weight > 0}
+        if not (words and weighed and self.segments):
             return None
-        terms = self._numbers(fields, words)
-        formula = model.weigh(self._statistics(fields, terms))
-        factors = np.array([weight for weight in weights.values() if weight > 0])
+        scopes, factors = self.scopes([*weighed]), np.array([*weighed.values()])
+        known = scopes.words(words)
+        formula = model.weigh(scopes.weighted(known, factors))
         offsets, numbers, counts = _counted(queries, {word: number for number, word in enumerate(words)})
-        starts = factors @ formula.starts
+        starts = formula.starts[0]
         return {
-            "postings": [[segment.fields[field].postings for field in fields] for segment in self.segments],
+            "postings": scopes.postings,
             "weighting": model.weighting,
-            "fields": formula.by_field(),
-            "terms": terms,
-            "weights": formula.weights * factors[:, None],
-            "scales": formula.scales,
+            "constant": formula.constant,
+            "slope": float(np.max(formula.slope)),
+            "field_weights": factors,
+            "terms": scopes.terms(known),
+            "weights": formula.weights[0],
+            "scales": formula.scales[0],
             "offsets": offsets,
             "words": numbers,
             "counts": counts,
@@ -164,23 +167,6 @@ class Snapshot:
         if field not in self.fields:
             raise InputError(f"The index has no field {field!r}; it has {', '.join(self.fields)}.")
         return self.fields.index(field)
-
-    def _numbers(self, fields: Sequence[int], terms: Sequence[str]) -> NDArray[np.int64]:
-        """Return the numbers of terms by segment and field, -1 where there is none."""
-        numbers = [[segment.fields[field].numbers_of(terms) for field in fields] for segment in self.segments]
-        return np.array(numbers, np.int64).reshape(len(self.segments), len(fields), len(terms))
-
-    def _statistics(self, fields: Sequence[int], numbers: NDArray[np.int64]) -> FieldStatistics:
-        """Return the statistics of terms by their numbers."""
-        documents, occurrences = np.zeros((2, *numbers.shape[1:]), np.int64)
-        totals = np.zeros((len(fields), 1), np.int64)
-        for segment, of_segment in zip(self.segments, numbers, strict=True):
-            for number, field in enumerate(fields):
-                more = segment.fields[field].count(of_segment[number], segment.removed)
-                documents[number] += more[0]
-                occurrences[number] += more[1]
-                totals[number] += segment.entry.lengths[field]
-        return FieldStatistics(len(self), totals, documents, occurrences)
 
 
 def _counted(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from rankwright.base.errors import InputError, parameter
 from rankwright.base.files import open_bytes
 from rankwright.base.wording import listed
-from rankwright.text.collections.formats import jsonl, smart, table, trec
+from rankwright.text.collections.formats import classic, jsonl, smart, table, trec
 from rankwright.text.collections.formats.records import Format, ReaderOptions, Record, read_lines, require_short
 
 if TYPE_CHECKING:
@@ -44,6 +44,7 @@ DOCUMENT_FORMATS: Mapping[str, Format] = {
     "parquet": table.PARQUET_DOCUMENTS,
     "trec": trec.DOCUMENTS,
     "smart": smart.DOCUMENTS,
+    **classic.DOCUMENTS,
     "text": Format(read_plain, ("id",), typed=True),
 }
 QUERY_FORMATS: Mapping[str, Format] = {
@@ -53,6 +54,7 @@ QUERY_FORMATS: Mapping[str, Format] = {
     "parquet": table.PARQUET_QUERIES,
     "trec": trec.TOPICS,
     "smart": smart.QUERIES,
+    **classic.QUERIES,
 }
 
 NAMES = {".jsonl": "jsonl", ".ndjson": "jsonl", ".csv": "csv", ".tsv": "tsv", ".parquet": "parquet"}
@@ -61,6 +63,7 @@ BEGINNINGS = {
     "jsonl": re.compile(rb"\s*\{"),
     "smart": re.compile(rb"\s*\.I\s"),
     "trec": re.compile(rb"\s*(?=<).*?<(?:doc|top|topic)[\s>]", re.IGNORECASE | re.DOTALL),
+    **classic.BEGINNINGS,
 }
 FIRST_BYTES = 1 << 16
 
