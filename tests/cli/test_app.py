@@ -15,8 +15,9 @@ import rankwright
 from rankwright.cli.app import OTHER_NAMES, app
 from rankwright.cli.options.faces import METRICS as SHOWN_METRICS
 from rankwright.cli.options.signatures import declared
-from rankwright.cli.verbs.analyse import KINDS
-from rankwright.cli.verbs.clicks import TASKS
+from rankwright.cli.verbs.tasks.analyse import KINDS
+from rankwright.cli.verbs.tasks.clicks import TASKS
+from rankwright.cli.verbs.tasks.judgements import TASKS as JUDGEMENT_TASKS
 from rankwright.metrics import CONVENTIONS
 from rankwright.metrics.catalogue import METRICS
 
@@ -34,6 +35,7 @@ VERBS = [
     "tune",
     "evaluate",
     "clicks",
+    "judgements",
     "compare",
     "combine",
     "predict",
@@ -71,6 +73,7 @@ def test_help_has_an_example_that_fits_a_terminal(run, verb, monkeypatch):
 
 
 HELP = [[verb] for verb in VERBS] + [["analyse", kind] for kind in KINDS] + [["clicks", task] for task in TASKS]
+HELP += [["judgements", task] for task in JUDGEMENT_TASKS]
 
 
 @pytest.mark.parametrize("words", HELP, ids=" ".join)

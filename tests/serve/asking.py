@@ -45,10 +45,11 @@ class Client:
 
     def __init__(self, settings: Any) -> None:
         from rankwright.serve.http.application import Application
+        from rankwright.serve.http.routes import routes_of
         from rankwright.serve.service import Service
 
         self.service = Service(settings)
-        self.application = Application(self.service)
+        self.application = Application(self.service, routes_of(self.service))
 
     def get(self, path: str, **parts: Any) -> Answer:
         return self.ask("GET", path, **parts)

@@ -61,6 +61,9 @@ OTHER_NAMES = {
 
 # Verbs that are not called as their modules and functions are.
 FUNCTIONS = {
+    "analyse": "tasks.analyse.analyse",
+    "clicks": "tasks.clicks.clicks",
+    "judgements": "tasks.judgements.judgements",
     "rank": "predict.rank",
     "bin": "bin_files.bin_files",
     "doctor": "info.doctor",
@@ -91,12 +94,13 @@ class Verbs(VerbGroup):
         ),
         "Apply a model": ("predict", "rank", "serve", "drift", "info", "import", "export"),
         "Search text": ("index", "search", "features"),
+        "Judge": ("judgements",),
         "Learn from users": ("clicks",),
     }
 
     def load(self, name: str) -> Any:
         """Import the verb of that name."""
-        module, function = FUNCTIONS.get(name, f"{name}.{name}").split(".")
+        module, _, function = FUNCTIONS.get(name, f"{name}.{name}").rpartition(".")
         return getattr(import_module(f"rankwright.cli.verbs.{module}"), function)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:

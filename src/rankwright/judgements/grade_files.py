@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from rankwright.base.errors import InputError, parameter
-from rankwright.base.wording import counted, shortened
+from rankwright.base.wording import brief_list, counted, shortened
 from rankwright.data.column_roles import Roles, no_column
 from rankwright.data.readers.csv import MISSING, checked_delimiter, csv_columns
 from rankwright.data.readers.frame_columns import columns_of
@@ -61,7 +61,7 @@ def read_grades(
     source: Any,
     *,
     judges: Sequence[str] | None = None,
-    language_models: Sequence[str] | str = (),
+    language_models: Sequence[str] | str | None = None,
     scale: Sequence[float] | None = None,
     delimiter: str | None = None,
     **columns: str,
@@ -90,7 +90,8 @@ def read_grades(
     scale
         The grades that are allowed; others are refused. By default those that were given.
     delimiter
-        As in `read_csv`.
+        A comma, a semicolon or a tab between the columns of a table; by default a tab for .tsv and .tsv.gz,
+        otherwise a comma.
     columns
         Which column holds what, such as `judge="worker_id"`: for query, document, judge, grade and time. By
         default columns of these names, or usual ones such as `qid`, `annotator` or `label`.
@@ -321,12 +322,12 @@ def _last_of_each(entries: Sequence[GivenGrade]) -> tuple[list[GivenGrade], list
 def _table(
     entries: Sequence[GivenGrade],
     judges: Sequence[str] | None,
-    language_models: Sequence[str] | str,
+    language_models: Sequence[str] | str | None,
     scale: Sequence[float] | None,
     notes: Sequence[str],
 ) -> GradeTable:
     if not entries:
-        raise InputError("There are no grades.")
+        raise InputError(f"There are no grades{'' if judges is None else f' by {brief_list(judges)}'}.")
     names = list(dict.fromkeys(entry.judge for entry in entries))
     kept = names if judges is None else chosen_judges(names, judges)
     column_of = {judge: column for column, judge in enumerate(kept)}

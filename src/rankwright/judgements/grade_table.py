@@ -66,7 +66,7 @@ class GradeTable(NamedRows):
         grades: ArrayLike,
         *,
         scale: Sequence[float] | None = None,
-        language_models: Sequence[str] | str = (),
+        language_models: Sequence[str] | str | None = None,
         notes: Sequence[str] = (),
     ) -> GradeTable:
         """Make a table from columns; by default the scale is made of the grades that were given."""
@@ -87,7 +87,7 @@ class GradeTable(NamedRows):
                 f"Judge {names[judge]!r} gave document {document!r} of query {str(query)!r} the grade "
                 f"{numbers[row, judge]:g}, which is {outside_of(allowed.tolist())}."
             )
-        models = chosen_judges(names, language_models)
+        models = chosen_judges(names, language_models or ())
         return cls(
             rows.qid,
             rows.document_ids,

@@ -83,7 +83,9 @@ class SystemOrders(Result):
         lowest = min(self.pairs, key=lambda pair: pair.tau.value)
         value, low, high = lowest.tau
         between = f" ({interval(low, high)})" if np.isfinite(low) else ""
-        systems = counted(len(next(iter(self.means.values()))), "system")
+        systems = counted(len(self.means[MERGED]), "system")
+        if value > 1.0 - 1e-9:
+            return f"All judges rank the {systems} in the same order by {self.metric}."
         return (
             f"Rankings of {systems} by {self.metric} differ most between {lowest.first} and {lowest.second}: "
             f"Kendall's tau {metric_value(value)}{between}."

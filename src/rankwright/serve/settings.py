@@ -60,9 +60,56 @@ class Pair:
         return cls(live, other)
 
 
+@dataclass(frozen=True, kw_only=True)
+class Listening:
+    """Where a service listens, who may ask, how much and how long.
+
+    Parameters
+    ----------
+    host, port
+        The address; port 0 takes any that is free.
+    allow_hosts
+        Names under which requests may address the service, besides those of the loopback interface.
+    max_body
+        Bytes of a request.
+    timeout
+        Seconds for reading a request, and for answering it.
+    grace
+        Seconds for which new requests are still answered after SIGTERM.
+    log_requests
+        Whether all requests are logged, or only those that failed.
+    """
+
+    host: str = "127.0.0.1"
+    port: int = 8000
+    allow_hosts: tuple[str, ...] = ()
+    max_body: int = 32 * MEBIBYTE
+    timeout: float = 30.0
+    grace: float = 1.0
+    log_requests: bool = True
+
+    @property
+    def needs_token(self) -> bool:
+        """Whether requests need a token, so that any name in the header `Host` is safe."""
+        return True
+
+    @cached_property
+    def allowed_hosts(self) -> frozenset[str] | None:
+        """The names in the header `Host` that are answered; None for all.
+
+        All are with tokens, and at an address of a network, unless `allow_hosts` names some.
+        """
+        host = f"[{self.host}]" if ":" in self.host else self.host.lower()
+        is_loopback = host in LOOPBACK or host.startswith("127.")
+        if not self.allow_hosts and (self.needs_token or not is_loopback):
+            return None
+        local = LOOPBACK if is_loopback else ()
+        return frozenset(name.lower() for name in (*local, host, *self.allow_hosts))
+
+
 @dataclass(frozen=True)
-class Settings:
-    """The settings of a service.
+class Settings(Listening):
+    """The settings of a service of models.
 
     Parameters
     ----------
@@ -72,52 +119,33 @@ class Settings:
         Folder of an index that the models search, or a saved searcher; at most one of them.
     candidates
         Number of documents of the index that a model ranks.
-    host, port
-        The address; port 0 takes any that is free.
     workers
         Number of processes.
     tokens
         A file of bearer tokens; without it, requests need no token.
-    allow_hosts
-        Names under which requests may address the service, besides those of the loopback interface.
-    max_body
-        Bytes of a request.
     max_documents
         Documents of a request.
-    timeout
-        Seconds for reading a request, and for answering it.
     reload
         Seconds between checks for changed files; 0 to reload at SIGHUP only.
-    grace
-        Seconds for which new requests are still answered after SIGTERM.
     shadows
         Shadow models: scored and logged, never returned.
     interleaved
         Pairs of models whose rankings are interleaved.
     interleave_fraction
         Fraction of the requests that are interleaved.
-    log_requests
-        Whether all requests are logged, or only those that failed.
     """
 
     models: tuple[ModelSource, ...] = ()
     index: Path | None = None
     searcher: Path | None = None
     candidates: int = 100
-    host: str = "127.0.0.1"
-    port: int = 8000
     workers: int = 1
     tokens: Path | None = None
-    allow_hosts: tuple[str, ...] = ()
-    max_body: int = 32 * MEBIBYTE
     max_documents: int = 10_000
-    timeout: float = 30.0
     reload: float = 1.0
-    grace: float = 1.0
     shadows: tuple[Pair, ...] = ()
     interleaved: tuple[Pair, ...] = ()
     interleave_fraction: float = 1.0
-    log_requests: bool = True
 
     def __post_init__(self) -> None:
         if not self.models and self.index is None and self.searcher is None:
@@ -129,15 +157,6 @@ class Settings:
             if references.count(reference) > 1:
                 raise InputError(f"Two models are called {reference}; name them, as in other=FILE or name@2=FILE.")
 
-    @cached_property
-    def allowed_hosts(self) -> frozenset[str] | None:
-        """The names in the header `Host` that are answered; None for all.
-
-        All are with tokens, and at an address of a network, unless `allow_hosts` names some.
-        """
-        host = f"[{self.host}]" if ":" in self.host else self.host.lower()
-        is_loopback = host in LOOPBACK or host.startswith("127.")
-        if not self.allow_hosts and (self.tokens is not None or not is_loopback):
-            return None
-        local = LOOPBACK if is_loopback else ()
-        return frozenset(name.lower() for name in (*local, host, *self.allow_hosts))
+    @property
+    def needs_token(self) -> bool:
+        return self.tokens is not None

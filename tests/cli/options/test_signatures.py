@@ -13,7 +13,7 @@ from rankwright.cli.app import app
 from rankwright.cli.options.faces import FACES
 from rankwright.cli.options.option_groups import REQUIRED, as_command, option
 from rankwright.cli.options.signatures import Declared, Given, declared, help_text, options_of, summary
-from rankwright.cli.verbs.analyse import KINDS
+from rankwright.cli.verbs.tasks.analyse import KINDS
 
 FUNCTIONS = ["evaluate", "cross_validate", "make_folds", "tune", "export", "load"]
 FUNCTIONS += ["analyses." + kind.function for kind in KINDS.values() if kind.function != "cutoff_curves"]

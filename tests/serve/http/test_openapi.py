@@ -13,7 +13,7 @@ from serve.http_client import ask, written
 from serve.service_process import serving
 
 pytest.importorskip("uvicorn", reason="rankwright[serve] is not installed")
-from rankwright.serve.http.application import ROUTES
+from rankwright.serve.http.routes import ROUTES
 from rankwright.serve.settings import Pair
 
 schemathesis = pytest.importorskip("schemathesis", reason="schemathesis is not installed")

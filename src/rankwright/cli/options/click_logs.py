@@ -1,16 +1,14 @@
-"""How the verbs of clicks read a log, and show a result with its chart and page."""
+"""How the verbs of clicks read a log."""
 
 from __future__ import annotations
 
 import warnings
 from pathlib import Path
-from typing import Any
 
 import rankwright as rw
 from rankwright.base.errors import InputError
 from rankwright.cli.options.option_groups import REQUIRED, argument, option, option_group
-from rankwright.cli.options.shared_options import JSON, PLOT, REPORT, check_plot, check_report
-from rankwright.cli.output.console import note, show
+from rankwright.cli.options.shared_options import columns_by_role
 
 
 @option_group
@@ -37,10 +35,7 @@ class LogOptions:
                 return rw.clicks.read_ubi(path, self.events)
             if self.yandex:
                 return rw.clicks.read_yandex(path)
-            words = [word.partition("=") for word in (self.columns or "").split(",") if word]
-            if wrong := [role + equals for role, equals, column in words if not (equals and column)]:
-                raise InputError(f"--columns takes ROLE=COLUMN,..., not {wrong[0]!r}.")
-            return rw.clicks.read_log(path, **{role.strip(): column.strip() for role, _, column in words})
+            return rw.clicks.read_log(path, **columns_by_role(self.columns))
 
 
 LOG = argument(
@@ -49,27 +44,3 @@ LOG = argument(
     "LOG",
     default=REQUIRED,
 )
-
-
-@option_group
-class ResultOptions:
-    """What is written and shown of a result."""
-
-    plot: Path | None = PLOT
-    report: Path | None = REPORT
-    json: bool = JSON
-
-    def check(self, *inputs: Path | None) -> None:
-        """Refuse a chart or a page that cannot be written."""
-        check_plot(self.plot, inputs=inputs)
-        check_report(self.report, inputs=inputs)
-
-    def show(self, result: Any) -> None:
-        """Write the chart and the page of a result, if asked for, and show the result."""
-        if self.plot is not None:
-            result.chart().save(self.plot)
-            note(f"wrote {self.plot}")
-        if self.report is not None:
-            result.write_page(self.report)
-            note(f"wrote {self.report}")
-        show(result, json=self.json)

@@ -106,3 +106,11 @@ def named_files(texts: Sequence[str]) -> dict[str, Path]:
             raise InputError(f"Two systems are called {name}; give them different names.")
         files[name] = path
     return files
+
+
+def columns_by_role(text: str | None) -> dict[str, str]:
+    """Return the columns that `--columns ROLE=COLUMN,...` names."""
+    words = [word.partition("=") for word in (text or "").split(",") if word]
+    if wrong := [role + equals for role, equals, column in words if not (equals and column)]:
+        raise InputError(f"--columns takes ROLE=COLUMN,..., not {wrong[0]!r}.")
+    return {role.strip(): column.strip() for role, _, column in words}

@@ -1,4 +1,4 @@
-"""The ASGI application and its routes: checks the token, finds the handler, answers errors, logs each request.
+"""The ASGI application: checks the token, finds the handler, answers errors, logs each request.
 
 There is no framework: for each request it would take as long as scoring 100 documents (`benchmarks/serving.py`).
 """
@@ -7,113 +7,50 @@ from __future__ import annotations
 
 import asyncio
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from rankwright.base.errors import InputError
-from rankwright.serve.http import health, prometheus
+from rankwright.serve.http import prometheus
 from rankwright.serve.http.exchange import CLOSE, DisconnectedError, Exchange, RefusalError, Response, Route
 from rankwright.serve.http.logs import log
-from rankwright.serve.protocols import messages, mlflow, rank, search
-from rankwright.serve.protocols import open_inference as v2
 from rankwright.serve.protocols.messages import Error
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
 
-    from rankwright.serve.service import Service
+    from rankwright.serve.http.tokens import KnownTokens
+    from rankwright.serve.settings import Listening
 
 UNKNOWN = "unknown"
 GONE = 499  # logged for a client that has disconnected, as other servers do; never sent
 SECURITY_HEADERS = ((b"x-content-type-options", b"nosniff"), (b"cache-control", b"no-store"))
 
 
-POLICY = (  # the page is one file: nothing comes from elsewhere, and it asks this service only
-    b"default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; connect-src 'self'; "
-    b"img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-)
-RANKING, INFERENCE, MLFLOW = "Ranking", "Open Inference Protocol", "MLflow"
-INTERLEAVING, SEARCHING, STATUS = "Interleaving", "Search", "Status"
+class Served(Protocol):
+    """What the application asks of a service; handlers of routes get the service itself."""
 
+    is_draining: bool
 
-async def openapi(service: Service, exchange: Exchange) -> Response:
-    """Return the OpenAPI document of this service."""
-    from rankwright.serve.http.openapi import document
+    @property
+    def settings(self) -> Listening:
+        """Where the service listens, and its limits."""
 
-    exchange.query()
-    return Response.json(document(service, _routes_of(service)))
+    @property
+    def tokens(self) -> KnownTokens | None:
+        """The valid tokens; None if requests need none."""
 
+    async def in_background(self, function: Callable[[], None]) -> None:
+        """Call a function for which no answer waits."""
 
-async def page(service: Service, exchange: Exchange) -> Response:
-    """Return the OpenAPI document as a page that needs no network."""
-    from rankwright.serve.http.openapi import document, html
-
-    exchange.query()
-    return Response(
-        html(document(service, _routes_of(service))),
-        media_type=health.PAGE_TYPE,
-        headers=((b"content-security-policy", POLICY),),
-    )
-
-
-def _routes_of(service: Service) -> Sequence[Route]:
-    return Routes(with_search=service.search is not None).all
-
-
-def _get(path: str, handler: Any, answer: type[Any] | None, tag: str, summary: str, **parts: Any) -> Route:
-    return Route("GET", path, handler, answer, tag, summary, **parts)
-
-
-def _post(path: str, handler: Any, messages: tuple[Any, Any], tag: str, summary: str, **parts: Any) -> Route:
-    request, answer = messages
-    return Route("POST", path, handler, answer, tag, summary, request, **parts)
-
-
-RANK = (messages.RankRequest, messages.RankResponse)
-SCORE = (messages.ScoreRequest, messages.ScoreResponse)
-EXPLAIN = (messages.ExplainRequest, messages.ExplainResponse)
-CLICKS = (messages.ClickRequest, messages.ClickResponse)
-SEARCH = (messages.SearchRequest, messages.SearchResponse)
-INFER = (v2.InferRequest, v2.InferResponse)
-INVOKE = (mlflow.Invocation, mlflow.Predictions)
-MODEL, VERSION = "/v2/models/{model}", "/v2/models/{model}/versions/{version}"
-AFTER_RANK = {"parameters": ("model", "version", "top", "interleave"), "takes_matrix": True}
-AFTER_EXPLAIN = {"parameters": ("model", "version", "top"), "takes_matrix": True}
-AFTER_SCORE = {"parameters": ("model", "version"), "takes_matrix": True}
-WORDS = ("q", "n", "snippets", "model", "version")
-IS_ALIVE, IS_READY = "Whether the service is alive", "Whether it takes requests"
-ROUTES = (
-    _post("/rank", rank.rank, RANK, RANKING, "Rank documents, best first", gives_matrix=True, **AFTER_RANK),
-    _post("/score", rank.score, SCORE, RANKING, "Score documents, in order", gives_matrix=True, **AFTER_SCORE),
-    _post("/explain", rank.explain, EXPLAIN, RANKING, "Explain scores by features", **AFTER_EXPLAIN),
-    _get("/models", health.models, messages.ModelsResponse, RANKING, "The models in service"),
-    _post("/clicks", rank.clicks, CLICKS, INTERLEAVING, "Report the clicks on an impression"),
-    _get("/interleaving", rank.standings, messages.CreditsResponse, INTERLEAVING, "The credits so far"),
-    _get("/search", search.search_by_address, SEARCH[1], SEARCHING, "Search, by address", parameters=WORDS),
-    _post("/search", search.search, SEARCH, SEARCHING, "Search"),
-    _get("/v2", v2.server, v2.ServerMetadata, INFERENCE, "The service"),
-    _get("/v2/health/live", v2.live, v2.ServerLive, INFERENCE, IS_ALIVE, public=True),
-    _get("/v2/health/ready", v2.ready, v2.ServerReady, INFERENCE, IS_READY, public=True),
-    _get(MODEL, v2.metadata, v2.ModelMetadata, INFERENCE, "Inputs and outputs of a model"),
-    _get(VERSION, v2.metadata, v2.ModelMetadata, INFERENCE, "Inputs and outputs of a version"),
-    _get(f"{MODEL}/ready", v2.model_ready, v2.ModelReady, INFERENCE, "Whether a model is there"),
-    _get(f"{VERSION}/ready", v2.model_ready, v2.ModelReady, INFERENCE, "Whether a version is there"),
-    _post(f"{MODEL}/infer", v2.infer, INFER, INFERENCE, "Score documents with a model"),
-    _post(f"{VERSION}/infer", v2.infer, INFER, INFERENCE, "Score documents with a version"),
-    _post("/invocations", mlflow.invocations, INVOKE, MLFLOW, "Score documents with the first model"),
-    _get("/ping", health.ready, messages.Health, MLFLOW, IS_READY, public=True),
-    _get("/health/live", health.live, messages.Health, STATUS, IS_ALIVE, public=True),
-    _get("/health/ready", health.ready, messages.Health, STATUS, IS_READY, public=True),
-    _get("/metrics", health.metrics, None, STATUS, "Values for Prometheus"),
-    _get("/openapi.json", openapi, None, STATUS, "This description, for programs"),
-    _get("/", page, None, STATUS, "This description, for people"),
-)
+    def close(self) -> None:
+        """End the threads after their current work."""
 
 
 class Routes:
     """Finds the route of a request."""
 
-    def __init__(self, *, with_search: bool) -> None:
-        self.all = tuple(route for route in ROUTES if with_search or route.tag != SEARCHING)
+    def __init__(self, routes: Sequence[Route]) -> None:
+        self.all = tuple(routes)
         self._plain = {(route.method, route.path): route for route in self.all if "{" not in route.path}
         self._others = tuple(route for route in self.all if "{" in route.path)
 
@@ -143,10 +80,10 @@ class Routes:
 class Application:
     """Answers the requests to a service."""
 
-    def __init__(self, service: Service) -> None:
+    def __init__(self, service: Served, routes: Sequence[Route]) -> None:
         self._service = service
         self._settings = service.settings
-        self._routes = Routes(with_search=service.search is not None)
+        self._routes = Routes(routes)
         self._public = frozenset(route.path for route in self._routes.all if route.public)
 
     async def __call__(

@@ -23,6 +23,12 @@ REQUEST_ID = re.compile(rb"[A-Za-z0-9._:-]{1,128}")
 PORT = re.compile(r":\d*$")
 CLOSE = (b"connection", b"close")
 T = TypeVar("T")
+_POLICY = (  # a page is one file: nothing comes from elsewhere, and it asks this service only
+    b"default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; connect-src 'self'; "
+    b"img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+PAGE_TYPE = "text/html; charset=utf-8"
+PAGE_POLICY = ((b"content-security-policy", _POLICY),)
 _encode = msgspec.json.Encoder().encode
 
 

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from rankwright.serve.models.loaded_models import ServedModel
     from rankwright.serve.service import Service
 
-PAGE_TYPE = "text/html; charset=utf-8"
 METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from rankwright.base.version import __version__
-from rankwright.serve.http.exchange import JSON
-from rankwright.serve.http.health import METRICS_TYPE, PAGE_TYPE
+from rankwright.serve.http.exchange import JSON, PAGE_TYPE
+from rankwright.serve.http.health import METRICS_TYPE
 from rankwright.serve.http.request_bodies import matrix_of
 from rankwright.serve.protocols import messages, mlflow, npy, open_inference
 

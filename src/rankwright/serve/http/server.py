@@ -20,17 +20,20 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResp
 
 from rankwright.base.errors import InputError
 from rankwright.serve.http import prometheus
-from rankwright.serve.http.application import UNKNOWN, Application
+from rankwright.serve.http.application import UNKNOWN, Application, Served
 from rankwright.serve.http.exchange import CLOSE, JSON, Response
 from rankwright.serve.http.logs import ServerLog, log
+from rankwright.serve.http.routes import routes_of
 from rankwright.serve.models.file_watcher import Watcher
 from rankwright.serve.protocols.messages import Error
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from types import FrameType
 
+    from rankwright.serve.http.exchange import Route
     from rankwright.serve.service import Service
-    from rankwright.serve.settings import Settings
+    from rankwright.serve.settings import Listening
 
 KEEP_ALIVE = 75  # seconds that a connection may wait for its next request
 BACKLOG = 1024
@@ -200,14 +203,14 @@ class Connection(HttpToolsProtocol):
             self._header_timer = None
 
 
-class Server(uvicorn.Server):
-    """A server with a graceful shutdown, which reloads its files at SIGHUP."""
+class GracefulServer(uvicorn.Server):
+    """A server with a graceful shutdown."""
 
-    def __init__(self, service: Service) -> None:
+    def __init__(self, service: Served, routes: Sequence[Route]) -> None:
         self._service = service
         super().__init__(
             uvicorn.Config(
-                Application(service),
+                Application(service, routes),
                 http=partial(Connection, timeout=service.settings.timeout),  # type: ignore[arg-type]
                 ws="none",
                 lifespan="off",
@@ -221,16 +224,6 @@ class Server(uvicorn.Server):
             )
         )
 
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Start to accept connections and to watch files."""
-        watcher = Watcher(self._service)
-        await watcher.catch_up()
-        await super().startup(sockets)
-        loop = asyncio.get_running_loop()
-        self._watching = loop.create_task(watcher.run())
-        loop.add_signal_handler(signal.SIGHUP, watcher.reload_all)
-        log("ready", models=[model.source.reference for model in self._service.models])
-
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Say that the service is stopping, then close the port, then idle connections; answer all requests.
 
@@ -239,7 +232,6 @@ class Server(uvicorn.Server):
         """
         self._service.is_draining = True
         log("stopping", connections=len(self.server_state.connections))
-        self._watching.cancel()
         await asyncio.sleep(self._service.settings.grace)
         await self._close_port(sockets or [])
         await self._await_first_requests()
@@ -277,6 +269,29 @@ class Server(uvicorn.Server):
         self.should_exit = True
 
 
+class Server(GracefulServer):
+    """The server of a service of models, which reloads its files at SIGHUP."""
+
+    def __init__(self, service: Service) -> None:
+        self._watcher = Watcher(service)
+        self._models = service.models
+        super().__init__(service, routes_of(service))
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Start to accept connections and to watch files."""
+        await self._watcher.catch_up()
+        await super().startup(sockets)
+        loop = asyncio.get_running_loop()
+        self._watching = loop.create_task(self._watcher.run())
+        loop.add_signal_handler(signal.SIGHUP, self._watcher.reload_all)
+        log("ready", models=[model.source.reference for model in self._models])
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Stop to watch files, then shut down."""
+        self._watching.cancel()
+        await super().shutdown(sockets)
+
+
 def _accepted(listening: socket.socket) -> list[socket.socket]:
     """Return all queued connections of a port, and close it right after the last."""
     accepted = []
@@ -289,7 +304,7 @@ def _accepted(listening: socket.socket) -> list[socket.socket]:
     return accepted
 
 
-def bound(settings: Settings) -> socket.socket:
+def bound(settings: Listening) -> socket.socket:
     """Return a socket that listens at the address of the settings."""
     family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
     listening = socket.socket(family, socket.SOCK_STREAM)
@@ -309,9 +324,9 @@ def bound(settings: Settings) -> socket.socket:
     return listening
 
 
-def run(service: Service, listening: socket.socket) -> None:
+def run(server: GracefulServer, listening: socket.socket) -> None:
     """Serve until SIGTERM or Ctrl-C."""
     server_log = logging.getLogger("uvicorn")
     server_log.handlers = [ServerLog(logging.WARNING)]
     server_log.propagate = False
-    Server(service).run(sockets=[listening])
+    server.run(sockets=[listening])

@@ -1,4 +1,4 @@
-"""Bearer tokens from a file."""
+"""Bearer tokens, of a file or made for one run."""
 
 from __future__ import annotations
 
@@ -14,17 +14,34 @@ if TYPE_CHECKING:
 SHORTEST = 16  # characters; `openssl rand -hex 32` makes 64
 
 
-class Tokens:
+class KnownTokens:
     """The valid tokens.
 
     Only their hashes are stored and compared, so that the time of an answer says nothing about a token.
     """
 
+    def __init__(self, hashes: frozenset[bytes]) -> None:
+        self._hashes = hashes
+
+    @classmethod
+    def of(cls, *tokens: str) -> KnownTokens:
+        """Return the tokens that are given."""
+        return cls(frozenset(map(_hash, tokens)))
+
+    def allow(self, authorization: bytes) -> bool:
+        """Return whether a header `Authorization` holds a valid token."""
+        scheme, _, token = authorization.partition(b" ")
+        return scheme.lower() == b"bearer" and hashlib.sha256(token.strip()).digest() in self._hashes
+
+
+class Tokens(KnownTokens):
+    """The tokens of a file."""
+
     def __init__(self, path: Path) -> None:
         self.path = path
         self.state = file_state(path)
         """The state of the file when the first tokens were read."""
-        self._hashes = self.read()
+        super().__init__(self.read())
 
     def read(self) -> frozenset[bytes]:
         """Return the hashes of the tokens in the file: one per line; empty lines and lines with # are ignored."""
@@ -42,14 +59,13 @@ class Tokens:
                 )
         if not tokens:
             raise InputError(f"{self.path} holds no token, so nobody could use the service.")
-        return frozenset(hashlib.sha256(token.encode()).digest() for token in tokens)
+        return frozenset(map(_hash, tokens))
 
     def replace(self, hashes: frozenset[bytes]) -> str:
         """Replace the valid tokens by those that `read` returned."""
         self._hashes = hashes
         return f"{len(hashes)} tokens"
 
-    def allow(self, authorization: bytes) -> bool:
-        """Return whether a header `Authorization` holds a valid token."""
-        scheme, _, token = authorization.partition(b" ")
-        return scheme.lower() == b"bearer" and hashlib.sha256(token.strip()).digest() in self._hashes
+
+def _hash(token: str) -> bytes:
+    return hashlib.sha256(token.encode()).digest()

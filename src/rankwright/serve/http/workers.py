@@ -47,7 +47,7 @@ def _counting_together() -> str:
 
 
 def _serve(settings: Settings) -> None:
-    from rankwright.serve.http.server import bound, run
+    from rankwright.serve.http.server import Server, bound, run
     from rankwright.serve.service import Service
 
     with bound(settings) as listening:
@@ -57,9 +57,9 @@ def _serve(settings: Settings) -> None:
         gc.collect()
         gc.freeze()  # garbage collection skips what is loaded, and workers share its memory
         if settings.workers == 1:
-            run(service, listening)
+            run(Server(service), listening)
         else:
-            Workers(settings.workers, listening, lambda: run(service, listening)).run()
+            Workers(settings.workers, listening, lambda: run(Server(service), listening)).run()
 
 
 class Workers:

@@ -8,7 +8,7 @@ import pytest
 from typer.main import get_command
 
 import rankwright as rw
-from rankwright.cli.verbs.analyse import analyse
+from rankwright.cli.verbs.tasks.analyse import analyse
 from rankwright.data.groups import Ranking
 from rankwright.data.readers.letor import read_letor
 

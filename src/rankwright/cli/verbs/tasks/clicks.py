@@ -10,11 +10,12 @@ import typer
 
 import rankwright as rw
 from rankwright.base.errors import InputError
-from rankwright.cli.options.click_logs import LOG, LogOptions, ResultOptions
+from rankwright.cli.options.click_logs import LOG, LogOptions
 from rankwright.cli.options.data_files import FORMATS, LETOR, ReadOptions, read_data, read_documents_with_labels
 from rankwright.cli.options.faces import Face, names
 from rankwright.cli.options.option_groups import REQUIRED, argument, option
 from rankwright.cli.options.rankers import SETTINGS, make_ranker
+from rankwright.cli.options.result_options import ResultOptions
 from rankwright.cli.options.shared_options import (
     JSON,
     MODEL_TO_WRITE,

@@ -1,0 +1,1 @@
+"""Verbs that are groups of tasks, such as `clicks check`."""
