@@ -21,6 +21,7 @@ from rankwright.evaluation.evaluate import checked_metrics, evaluate
 from rankwright.metrics.base import Ties
 from rankwright.metrics.catalogue import Convention, find_convention
 from rankwright.rankers.catalogue import as_ranker
+from rankwright.training.concurrent_fits import run_in_order
 from rankwright.tuning.judging_queries import default_protocol
 from rankwright.tuning.trials import Trial, best_of, chosen_parameters, configured
 from rankwright.tuning.tune import count_trials
@@ -201,12 +202,17 @@ def _validate(
     """Fit and evaluate all rankers, fold by fold: each fold is read or made once."""
     results: dict[str, list[FoldResult]] = {name: [] for name in fitters}
     seconds = dict.fromkeys(fitters, 0.0)
-    for fold in parts:
-        for name, fitter in fitters.items():
-            started = time.perf_counter()
-            results[name].append(measuring.measure(name, fitter, fold))
-            seconds[name] += time.perf_counter() - started
-            on_fold(results[name][-1])
+    tasks = ((name, fold) for fold in parts for name in fitters)
+
+    def measure(task: tuple[str, FoldParts], _on_round: Any = None) -> tuple[str, FoldResult, float]:
+        started, (name, fold) = time.perf_counter(), task
+        result = measuring.measure(name, fitters[name], fold)
+        return name, result, time.perf_counter() - started
+
+    for name, result, taken in run_in_order(measure, tasks):
+        results[name].append(result)
+        seconds[name] += taken
+        on_fold(result)
     return {
         name: _validated(name, fitter, parts, measuring, results[name], seconds[name])
         for name, fitter in fitters.items()

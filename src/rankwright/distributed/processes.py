@@ -12,6 +12,7 @@ from contextlib import suppress
 from queue import SimpleQueue
 from typing import IO, TYPE_CHECKING, Any
 
+from rankwright.base.errors import InputError
 from rankwright.base.resources import available_threads
 from rankwright.distributed.engine import (
     MAX_ATTEMPTS,
@@ -138,12 +139,13 @@ class _Channel:
             [sys.executable, "-c", COMMAND], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment
         )
         self.threads = ThreadPoolExecutor(1)
-        self.threads.submit(self._send, make)
+        self.threads.submit(self._send, _packed(make))
 
     def ask(self, method: str, arguments: tuple[Any, ...]) -> Any:
         """Send a call and return its answer; raise what the method raised."""
+        message = _packed((method, arguments))
         try:
-            self._send((method, arguments))
+            self._send(message)
             assert self.process.stdout is not None
             failure, answer = pickle.loads(_read(self.process.stdout))
         except (OSError, EOFError, ValueError):
@@ -162,10 +164,9 @@ class _Channel:
             with suppress(OSError):
                 pipe.close()
 
-    def _send(self, message: object) -> None:
-        data = pickle.dumps(message, protocol=pickle.HIGHEST_PROTOCOL)
+    def _send(self, message: bytes) -> None:
         assert self.process.stdin is not None
-        _write(self.process.stdin, data)
+        _write(self.process.stdin, message)
 
     def _end(self) -> str:
         """Return how the process ended."""
@@ -193,6 +194,13 @@ def answer_calls() -> None:
                 except Exception as error:
                     reply = pickle.dumps((error, None))
                 _write(answers, reply)
+
+
+def _packed(message: object) -> bytes:
+    try:
+        return pickle.dumps(message, protocol=pickle.HIGHEST_PROTOCOL)
+    except (pickle.PicklingError, AttributeError, TypeError) as error:
+        raise InputError(f"{error}: what is sent to a process must be importable there.") from None
 
 
 def _read(pipe: IO[bytes]) -> bytes:

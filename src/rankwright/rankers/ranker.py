@@ -17,9 +17,10 @@ from rankwright.metrics.catalogue import as_metric
 from rankwright.metrics.gain import NDCG
 from rankwright.rankers.parameters.checks import Jobs, Value
 from rankwright.rankers.parameters.declaration import MetricParameter, Parameters, fitted, parameter
-from rankwright.rankers.shared.cluster_fit import located
+from rankwright.rankers.shared.cluster_fit import fitted_elsewhere, located
 from rankwright.rankers.shared.importances import Importances, by_name, feature_importances
 from rankwright.rankers.sklearn.estimator import Estimator, FittedFold
+from rankwright.training.concurrent_fits import is_sent
 from rankwright.training.fit_task import (
     FitTask,
     as_training_set,
@@ -151,6 +152,9 @@ class Ranker(Parameters, Estimator, ABC):
 
     def _fit_task(self, task: FitTask, *, refit: bool) -> Self:
         """Fit, and set the attributes of a fitted ranker."""
+        if is_sent() and task.cluster is None:
+            self.__dict__.update(fitted_elsewhere(self, task, refit=refit).__dict__)
+            return self
         if task.cluster is not None:
             self._require_cluster_fit(task)
         data = task.train.data

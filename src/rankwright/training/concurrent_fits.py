@@ -1,18 +1,18 @@
-"""Runs several fits concurrently, and within a time limit."""
+"""Runs several fits concurrently, here or on an engine, and within a time limit."""
 
 from __future__ import annotations
 
 from collections import Counter
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from contextlib import contextmanager
-from threading import Event, Lock
+from threading import Event, Lock, local
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from rankwright.base.resources import one_thread_for_libraries
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from concurrent.futures import Future
 
     OnRound = Callable[[Any], None]
@@ -28,6 +28,61 @@ class _StoppedError(Exception):
     """Ends a fit whose result is no longer needed."""
 
 
+class FitEngine(Protocol):
+    """Runs whole fits in other processes; see `rankwright.distributed.fits_on`."""
+
+    @property
+    def n_workers(self) -> int: ...
+
+    def run(
+        self, function: Callable[..., Outcome], *arguments: Any, is_stopped: Callable[[], bool]
+    ) -> Outcome | None:
+        """Return what the function returns there; None if the wait for it was stopped."""
+
+
+class _Thread(local):
+    """Where the fits of this thread run, if elsewhere, and whether they are no longer needed."""
+
+    engine: FitEngine | None = None
+
+    @staticmethod
+    def is_stopped() -> bool:
+        return False
+
+
+_thread = _Thread()
+_engines: list[FitEngine] = []  # the last one runs the fits that begin now
+
+
+@contextmanager
+def sent_to(engine: FitEngine) -> Iterator[None]:
+    """Let an engine run the fits that `fits_at_once` begins in this block."""
+    _engines.append(engine)
+    try:
+        yield
+    finally:
+        _engines.remove(engine)
+
+
+def is_sent() -> bool:
+    """Return whether the fits of this thread run on an engine."""
+    return _thread.engine is not None
+
+
+def run_elsewhere(function: Callable[..., Outcome], *arguments: Any) -> Outcome:
+    """Return what a function returns on the engine of this thread."""
+    assert _thread.engine is not None
+    outcome = _thread.engine.run(function, *arguments, is_stopped=_thread.is_stopped)
+    if outcome is None:
+        raise _StoppedError
+    return outcome
+
+
+def n_at_once(workers: int) -> int:
+    """Return the number of fits that run at once: `workers`, or as many as the engine of this block has."""
+    return _engines[-1].n_workers if _engines else workers
+
+
 @contextmanager
 def fits_at_once(
     work: Callable[[Task, OnRound], Outcome], tasks: Sequence[Task], *, workers: int
@@ -36,15 +91,21 @@ def fits_at_once(
 
     Threads suffice and share the data, because the native code runs without Python's global lock. If the block
     raises, for example on Ctrl-C, fits that have not begun are cancelled, and the others end at their next call of
-    `on_round`.
+    `on_round`. Within `sent_to`, there is a thread per worker of the engine, which waits for the fits there.
     """
-    stopped = Event()
+    stopped, engine, is_outer_stopped = Event(), _engines[-1] if _engines else None, _thread.is_stopped
+
+    def is_stopped() -> bool:
+        return stopped.is_set() or is_outer_stopped()
+
+    def begin() -> None:
+        _thread.engine, _thread.is_stopped = engine, is_stopped  # type: ignore[method-assign]
 
     def on_round(_: Any) -> None:
-        if stopped.is_set():
+        if is_stopped():
             raise _StoppedError
 
-    with one_thread_for_libraries(), ThreadPoolExecutor(workers) as executor:
+    with one_thread_for_libraries(), ThreadPoolExecutor(n_at_once(workers), initializer=begin) as executor:
         try:
             yield [executor.submit(work, task, on_round) for task in tasks]
         except BaseException:
@@ -65,6 +126,15 @@ def run_all(
                 fit.result()
                 on_done()
     return [fit.result() for fit in running]
+
+
+def run_in_order(work: Callable[..., Outcome], tasks: Iterable[Task]) -> Iterator[Outcome]:
+    """Yield `work(task)` of every task, in order: one after the other here, or on an engine many at once."""
+    if not _engines:
+        yield from map(work, tasks)
+        return
+    with fits_at_once(work, list(tasks), workers=1) as running:
+        yield from map(result_of, running)
 
 
 def result_of(fit: Future[Outcome]) -> Outcome:

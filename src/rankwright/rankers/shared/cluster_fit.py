@@ -1,19 +1,23 @@
-"""Fits on clusters: where their documents are, and boosting on workers."""
+"""Fits on clusters: where their documents are, boosting on workers, and whole fits elsewhere."""
 
 from __future__ import annotations
 
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from rankwright.base.errors import InputError, parameter
 from rankwright.training.boosting_loop import BLOCK_SCORES, boost
+from rankwright.training.concurrent_fits import run_elsewhere
+from rankwright.training.fit_task import Heartbeat
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rankwright.training.fit_task import FitTask
+    from rankwright.training.history import Round
     from rankwright.training.monitor import Monitor, WeightedModel
 
 
@@ -49,6 +53,24 @@ def boosted_on_cluster(ranker: Any, learner: Any, monitor: Monitor, task: FitTas
         rule = ClusterRule(coordinator, nothing)
         start = np.zeros(BLOCK_SCORES)  # so many that each round is seen as it ends; the scores are on the workers
         return boost(rule, grower, start=start, rounds=ranker.rounds, monitor=monitor)
+
+
+def fitted_elsewhere(ranker: Any, task: FitTask, *, refit: bool) -> Any:
+    """Return a copy of the ranker that was fitted on an engine; `on_round` is called when the fit has ended."""
+    on_round = task.on_round
+    is_watched = on_round is not None and not isinstance(on_round, Heartbeat)
+    sent = replace(task, on_round=None, n_threads=1)
+    fitted, rounds = run_elsewhere(_fitted_with_rounds, ranker, sent, is_watched, refit)
+    for ended in rounds:
+        assert on_round is not None
+        on_round(ended)
+    return fitted
+
+
+def _fitted_with_rounds(ranker: Any, task: FitTask, is_watched: bool, refit: bool) -> tuple[Any, list[Round]]:
+    rounds: list[Round] = []
+    watched = replace(task, on_round=rounds.append) if is_watched else task
+    return ranker._fit_task(watched, refit=refit), rounds
 
 
 def _identity(ranker: Any, task: FitTask) -> dict[str, Any]:
