@@ -115,3 +115,43 @@ def test_a_stopped_worker_is_replaced_after_the_timeout(start, binned, expected,
                 os.kill(blow.victim, signal.SIGCONT)
     assert lost_workers(ranker) == 1
     assert saved(ranker, tmp_path) == expected
+
+
+@pytest.mark.parametrize("start", [_ray, _dask])
+def test_results_of_whole_fits_are_those_of_one_process(start):
+    judged = rw.synthetic.polynomial_queries(40, n_documents=12, n_features=6, n_active=3, seed=2)
+
+    def values():
+        validated = rw.cross_validate(rw.LambdaMART(rounds=10), judged, folds=4, metrics="ndcg@5")
+        mixed = rw.AutoRanker(portfolio=["lambdamart", "ranksvm"]).fit(judged)
+        return [fold.report.mean("lambdamart", "ndcg@5") for fold in validated.folds], mixed.predict(
+            judged
+        ).tolist()
+
+    alone = values()
+    with start(timeout=60.0) as engine, rw.distributed.fits_on(engine):
+        assert values() == alone
+
+
+def _frame(judged):
+    pd = pytest.importorskip("pandas")
+    features = pd.DataFrame(judged.X, columns=[f"f{number}" for number in range(judged.n_features)])
+    frame = pd.concat([pd.DataFrame({"qid": judged.qid, "label": judged.y}), features], axis=1)
+    return frame.sample(frac=1.0, random_state=3, ignore_index=True)  # the documents of a query are in several partitions
+
+
+@pytest.mark.filterwarnings("default")  # of Ray's data sets
+def test_a_ray_dataset_and_a_dask_frame_are_sources(tmp_path):
+    ray_data, dask_frames = pytest.importorskip("ray.data"), pytest.importorskip("dask.dataframe")
+    judged = rw.synthetic.polynomial_queries(60, n_documents=12, n_features=6, n_active=3, seed=4)
+    frame = _frame(judged)
+    frame.to_parquet(tmp_path / "all.parquet")
+    expected = saved(
+        rw.LambdaMART(rounds=5).fit(rw.BinnedData.create(tmp_path, tmp_path / "all.binned")), tmp_path
+    )
+    with _ray(60.0) as engine:
+        dataset = ray_data.from_pandas([frame[:300], frame[300:]])
+        assert saved(rw.LambdaMART(rounds=5).fit(dataset, cluster=engine), tmp_path) == expected
+    with _dask(60.0) as engine:
+        partitions = dask_frames.from_pandas(frame, npartitions=3, sort=False)
+        assert saved(rw.LambdaMART(rounds=5).fit(partitions, cluster=engine), tmp_path) == expected

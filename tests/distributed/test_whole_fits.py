@@ -55,9 +55,10 @@ class _KillsOnce(rw.RankSVM):
     def _fit(self, task):
         try:
             os.close(os.open(os.environ["KILLED"], os.O_CREAT | os.O_EXCL))
+            os.kill(os.getpid(), signal.SIGKILL)
         except FileExistsError:
-            return super()._fit(task)
-        os.kill(os.getpid(), signal.SIGKILL)
+            pass
+        return super()._fit(task)
 
 
 @pytest.mark.slow
@@ -79,19 +80,22 @@ def test_what_a_process_cannot_import_is_refused(engine):
 
 
 class _Loses(rw.distributed.Processes):
-    def submit(self, function, *arguments):
+    def submit(self, *_):
         future = Future()
         future.set_exception(LostError("its process was ended by SIGKILL"))
         return Call(None, future)
 
 
 def test_a_fit_that_is_lost_again_and_again_is_refused():
-    with rw.distributed.fits_on(_Loses(1)), pytest.raises(InputError, match="lost on 3 workers: its process was ended"):
+    with (
+        rw.distributed.fits_on(_Loses(1)),
+        pytest.raises(InputError, match="lost on 3 workers: its process"),
+    ):
         rw.cross_validate(rw.RankSVM(), DATA, folds=2)
 
 
 class _Hangs(rw.distributed.Processes):
-    def submit(self, function, *arguments):
+    def submit(self, *_):
         return Call(None, Future())
 
 
@@ -118,5 +122,8 @@ def test_fits_outside_the_block_stay_here(engine):
 
 
 def test_the_cluster_must_be_one():
-    with pytest.raises(InputError, match="must be a number of processes or an engine"), rw.distributed.fits_on("x"):
+    with (
+        pytest.raises(InputError, match="must be a number of processes or an engine"),
+        rw.distributed.fits_on("x"),
+    ):
         pass

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -18,7 +19,7 @@ from rankwright.distributed.processes import Processes
 from rankwright.training.binned_data import BinnedData
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from rankwright.distributed.partition import PartRanker
 
@@ -64,21 +65,38 @@ def opened_cluster(cluster: Any, checkpoint: Any) -> Iterator[Cluster]:
 
 @contextmanager
 def opened_source(source: Any) -> Iterator[BinnedData]:
-    """Return the documents of a fit on a cluster as binned data; other files are binned first, beside them."""
+    """Return the documents of a fit on a cluster as binned data; what is not binned is binned first.
+
+    Files are binned beside themselves. The workers of a Ray Dataset or a Dask DataFrame write it as Parquet files.
+    """
     if isinstance(source, BinnedData):
         yield source
-    elif not isinstance(source, str | os.PathLike):
-        raise InputError(
-            f"{parameter('cluster')} needs documents in files that all workers see, not {type(source).__name__}: "
-            "give a path or pattern of files, or BinnedData."
-        )
-    elif _is_binned(Path(source)):
+    elif isinstance(source, str | os.PathLike) and _is_binned(Path(source)):
         yield BinnedData(source)
-    else:
+    elif isinstance(source, str | os.PathLike):
         path = Path(source)
-        folder = path if path.is_dir() else path.parent
-        with TemporaryDirectory(prefix=".fit-", dir=folder) as made:
-            yield BinnedData.create(source, Path(made) / "documents.binned")
+        with TemporaryDirectory(prefix=".fit-", dir=path if path.is_dir() else path.parent) as folder:
+            yield BinnedData.create(source, Path(folder) / "documents.binned")
+    else:
+        write = _writer(source)
+        with TemporaryDirectory(prefix="fit-") as folder:
+            parts = Path(folder) / "parts"
+            parts.mkdir()
+            write(str(parts))
+            yield BinnedData.create(parts, Path(folder) / "documents.binned")
+
+
+def _writer(source: Any) -> Callable[[str], Any]:
+    """Return the method of a Ray Dataset or a Dask DataFrame that writes it as Parquet files into a folder."""
+    kind = type(source).__module__.partition(".")[0]
+    if kind == "ray" and hasattr(source, "write_parquet"):
+        return source.write_parquet  # type: ignore[no-any-return]
+    if kind.startswith("dask") and hasattr(source, "to_parquet"):
+        return partial(source.to_parquet, write_index=False)
+    raise InputError(
+        f"{parameter('cluster')} needs documents in files that all workers see, not {type(source).__name__}: "
+        "give a path or pattern of files, BinnedData, a Ray Dataset or a Dask DataFrame."
+    )
 
 
 def _is_binned(path: Path) -> bool:

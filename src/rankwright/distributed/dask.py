@@ -119,14 +119,15 @@ class Dask(Engine):
     def submit(self, function: Callable[..., Any], *arguments: Any) -> Call:
         trusted = [address for address in self._addresses() if address not in self._suspects]
         future = self._client.submit(
+            _run_packed,
             function,
-            *arguments,
+            pickle.dumps(arguments),
             pure=False,
             retries=MAX_ATTEMPTS - 1,
             workers=trusted or None,
             allow_other_workers=bool(trusted),
         )
-        return self._later(None, future._result())
+        return self._later(None, _unpacked(future))
 
     def close(self) -> None:
         for resource in self._own:
@@ -184,3 +185,14 @@ class _PackedHost(Host):
 
     def call_packed(self, method: str, arguments: bytes) -> bytes:
         return pickle.dumps(self.call(method, pickle.loads(arguments)))
+
+
+def _run_packed(function: Callable[..., Any], arguments: bytes) -> bytes:
+    return pickle.dumps(function(*pickle.loads(arguments)))
+
+
+async def _unpacked(future: Any) -> Any:
+    try:
+        return pickle.loads(await future._result())
+    except import_module("distributed").KilledWorker as error:
+        raise LostError(f"its workers ended, the last of them {error.last_worker.address}") from None

@@ -134,8 +134,9 @@ class Ranker(Parameters, Estimator, ABC):
             Called with each round as it ends, to show progress.
         cluster
             Where to learn: an engine of `rw.distributed`, or a number of processes of this machine. X is then a
-            path or pattern of files, or `BinnedData`, in a folder that all workers see; `n_jobs` is the number of
-            threads of each worker. LambdaMART, MART and McRank learn the same model as in one process.
+            path or pattern of files, or `BinnedData`, in a folder that all workers see, or a Ray Dataset or Dask
+            DataFrame with columns `label` and `qid`, which is written to the temporary folder first; `n_jobs` is
+            the number of threads of each worker. LambdaMART, MART and McRank learn the model of one process.
         checkpoint
             On a cluster: a file, or a `rw.distributed.Checkpoint`, from which the same call resumes.
         """

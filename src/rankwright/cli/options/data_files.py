@@ -162,14 +162,21 @@ def read_data(
 
 
 def read_training_set(
-    path: Path, reading: ReadOptions, models: Sequence[HasFeatures] = (), *, n_jobs: int | None = None
+    path: Path,
+    reading: ReadOptions,
+    models: Sequence[HasFeatures] = (),
+    *,
+    max_memory: int | None = None,
+    n_jobs: int | None = None,
 ) -> TrainingSet:
     """Read judged documents to learn from, or open a file of binned data."""
     if not is_binned(path):
+        if max_memory is not None:
+            raise InputError(f"--max-memory is for binned files: rankwright bin {path} --out FILE makes one.")
         return rw.TrainingSet(read_data(path, reading, models, n_jobs=n_jobs))
     if reading != ReadOptions():
         raise InputError(f"Options of reading data files have no effect on {path}, which is binned already.")
-    return rw.BinnedData(path)
+    return rw.BinnedData(path, max_memory=max_memory)
 
 
 def read_validation(

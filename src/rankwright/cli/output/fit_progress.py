@@ -41,14 +41,13 @@ def fit_with_progress(
     judged: RankingData | TrainingSet,
     validation: RankingData | None = None,
     start: Scorer | None = None,
-    *,
-    refit: bool = False,
+    **options: Any,
 ) -> None:
-    """Fit a ranker; on a terminal, show a progress bar and the metric after each round."""
+    """Fit a ranker with these options of `fit`; on a terminal, show the rounds and the metric after each."""
     rounds = ranker.get_params(deep=False).get("rounds")
     total = rounds if isinstance(rounds, int) else None  # fit refuses anything else
     with progress(f"training {ranker.name}", total) as step:
-        parts: dict[str, Any] = {"validation": validation, "start": start, "refit": refit}
+        parts: dict[str, Any] = {"validation": validation, "start": start, **options}
         ranker.fit(judged, **parts, on_round=lambda fitted: step(_remark(ranker, fitted)))
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import rankwright as rw
 from rankwright.base.wording import counted, seconds
+from rankwright.cli.options.clusters import CLUSTER, fits_sent
 from rankwright.cli.options.config import configurable
 from rankwright.cli.options.data_files import ReadOptions, files_of, read_all_queries
 from rankwright.cli.options.option_groups import MORE, option
@@ -45,6 +46,7 @@ def auto(
     how: Given = OPTIONS,
     report: Path | None = REPORT,
     random_state: int = option("Seed of the division of queries into folds.", "N", min=0, default=0, panel=MORE),
+    cluster: str | None = CLUSTER,
     jobs: int | None = JOBS,
     json: bool = JSON,
 ) -> None:
@@ -66,7 +68,8 @@ def auto(
     check_report(report, inputs=inputs, model=model)
     judged = read_all_queries(data, reading.ordered_by(ranker.baseline_column), jobs)
     started = clock.perf_counter()
-    _fit_and_save(ranker, judged, model)
+    with fits_sent(cluster):
+        _fit_and_save(ranker, judged, model)
     duration = clock.perf_counter() - started
     if report is not None:
         ranker.report(report, reproduce=this_command())

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import rankwright as rw
 from rankwright.base.errors import InputError
 from rankwright.base.wording import nearest
+from rankwright.cli.options.clusters import CLUSTER, fits_sent
 from rankwright.cli.options.config import configurable
 from rankwright.cli.options.data_files import ReadOptions, files_of, read_collection, read_test_parts
 from rankwright.cli.options.faces import WORKERS
@@ -68,6 +69,7 @@ def crossval(
         "FILE",
     ),
     report: Path | None = REPORT,
+    cluster: str | None = CLUSTER,
     jobs: int | None = JOBS,
     json: bool = JSON,
 ) -> None:
@@ -89,7 +91,8 @@ def crossval(
     collection = read_collection(data, reading, jobs)
     everything = None if model is None else _all_queries(collection, model, how["min_relevant"])
     tuning: Given = {"tune": choose or True if tune else None, "grid": read_grids(chosen, grid)}
-    with several_fits(f"cross-validating {', '.join(chosen)}", _count(chosen, collection, how, tuning)) as on_fit:
+    n_fits = _count(chosen, collection, how, tuning)
+    with fits_sent(cluster), several_fits(f"cross-validating {', '.join(chosen)}", n_fits) as on_fit:
         compared = rw.cross_validate(chosen, collection, **how, **tuning, on_fit=on_fit).against(baseline)
     result = compared[compared.rankers[0]]
     if not json:

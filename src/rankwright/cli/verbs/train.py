@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any, cast
 import rankwright as rw
 from rankwright.base.errors import InputError
 from rankwright.base.wording import counted, metric_value, seconds
+from rankwright.cli.options.clusters import CLUSTER, opened_engine
 from rankwright.cli.options.config import configurable
 from rankwright.cli.options.data_files import ReadOptions, read_training_set, read_validation
-from rankwright.cli.options.option_groups import option
+from rankwright.cli.options.option_groups import MORE, option
 from rankwright.cli.options.rankers import (
     AS_PRINTED,
     CHOOSE,
@@ -73,6 +74,16 @@ def train(
     grid: list[str] | None = GRID,
     workers: int | None = TUNE_WORKERS,
     report: Path | None = REPORT,
+    cluster: str | None = CLUSTER,
+    checkpoint: Path | None = option(
+        "With --cluster: file of the rounds so far, from which the same command resumes.", "FILE", panel=MORE
+    ),
+    max_memory: int | None = option(
+        "Bytes that training from a binned file may take; codes are then read from disk in blocks.",
+        "BYTES",
+        min=1,
+        panel=MORE,
+    ),
     jobs: int | None = JOBS,
     json: bool = JSON,
 ) -> None:
@@ -96,14 +107,19 @@ def train(
     checked_output(model, inputs=(train, valid, start))
     check_report(report, inputs=(train, valid, start), model=model)
     submodel = None if start is None else rw.load(start)
-    source = read_training_set(train, reading, [] if submodel is None else [submodel], n_jobs=jobs)
+    models = [] if submodel is None else [submodel]
+    source = read_training_set(train, reading, models, max_memory=max_memory, n_jobs=jobs)
+    if cluster is not None and not isinstance(source, rw.BinnedData):
+        raise InputError(f"--cluster needs a binned file that all workers see: rankwright bin {train} --out FILE.")
     judged = source.data
     validation = None if valid is None else read_validation(valid, reading, judged, n_jobs=jobs)
     started, held_out = time.perf_counter(), validation
     tuning = _tuned(chosen, judged, validation, choose, tried, workers) if tune else None
     if tuning is not None:
         chosen, judged, validation = tuning.ranker, tuning.data.data, None
-    fit_with_progress(chosen, source if tuning is None else tuning.data, validation, submodel, refit=refit)
+    with opened_engine(cluster) as engine:
+        where: dict[str, Any] = {"cluster": engine, "checkpoint": checkpoint, "refit": refit}
+        fit_with_progress(chosen, source if tuning is None else tuning.data, validation, submodel, **where)
     facts = _facts(chosen, judged, time.perf_counter() - started) | _tuning_facts(tuning) | {"model": str(model)}
     rw.save(chosen, model)
     if report is not None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import rankwright as rw
 from rankwright.base.errors import InputError
 from rankwright.base.wording import seconds
+from rankwright.cli.options.clusters import CLUSTER, fits_sent
 from rankwright.cli.options.completion import complete_metric
 from rankwright.cli.options.config import configurable
 from rankwright.cli.options.data_files import ReadOptions, files_of, read_all_queries
@@ -69,6 +70,7 @@ def tune(
         "Model file to write: the ranker with the best setting, fitted on all queries.", "FILE"
     ),
     report: Path | None = REPORT,
+    cluster: str | None = CLUSTER,
     jobs: int | None = JOBS,
     json: bool = JSON,
 ) -> None:
@@ -89,7 +91,8 @@ def tune(
     grid = how["grid"]
     how["grid"] = True if grid == ["built-in"] else read_grid(chosen, grid)
     judged = read_all_queries(data, reading, jobs)
-    tuning = _tuned(chosen, judged, how)
+    with fits_sent(cluster):
+        tuning = _tuned(chosen, judged, how)
     if not json:
         show(tuning, json=False)
     _write(tuning, model, report)

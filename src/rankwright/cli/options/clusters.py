@@ -1,0 +1,61 @@
+"""The option that says on which cluster fits run."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from rankwright.base.errors import InputError
+from rankwright.cli.options.option_groups import MORE, option
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from rankwright.distributed.engine import Engine
+
+CLUSTER = option(
+    "Where fits run: a number of processes, ray or dask for a cluster of this machine, or the address of a "
+    "cluster, such as ray://10.0.0.1:10001 or tcp://10.0.0.1:8786 (Dask).",
+    "WHERE",
+    panel=MORE,
+)
+
+
+@contextmanager
+def opened_engine(cluster: str | None) -> Iterator[Engine | None]:
+    """Return the engine that the option names; None without it."""
+    if cluster is None:
+        yield None
+        return
+    with _engine(cluster) as engine:
+        yield engine
+
+
+@contextmanager
+def fits_sent(cluster: str | None) -> Iterator[None]:
+    """Let the engine that the option names, if any, run whole fits."""
+    with opened_engine(cluster) as engine:
+        if engine is None:
+            yield
+            return
+        from rankwright.distributed.whole_fits import fits_on
+
+        with fits_on(engine):
+            yield
+
+
+def _engine(cluster: str) -> Engine:
+    from rankwright.distributed import Dask, Processes, Ray
+
+    if cluster.isdecimal() and int(cluster):
+        return Processes(int(cluster))
+    kind, _, address = cluster.partition("://")
+    if kind == "ray":
+        return Ray(cluster if address else None)
+    if kind == "dask" and not address:
+        return Dask()
+    if kind in ("tcp", "tls", "ws", "wss", "ucx") and address:
+        return Dask(cluster)
+    raise InputError(
+        f"--cluster is a number of processes, ray, dask, ray://HOST:PORT or tcp://HOST:PORT, not {cluster!r}."
+    )
