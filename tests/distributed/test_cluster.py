@@ -137,7 +137,9 @@ def _frame(judged):
     pd = pytest.importorskip("pandas")
     features = pd.DataFrame(judged.X, columns=[f"f{number}" for number in range(judged.n_features)])
     frame = pd.concat([pd.DataFrame({"qid": judged.qid, "label": judged.y}), features], axis=1)
-    return frame.sample(frac=1.0, random_state=3, ignore_index=True)  # the documents of a query are in several partitions
+    return frame.sample(
+        frac=1.0, random_state=3, ignore_index=True
+    )  # the documents of a query are in several partitions
 
 
 @pytest.mark.filterwarnings("default")  # of Ray's data sets

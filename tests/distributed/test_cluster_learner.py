@@ -2,6 +2,10 @@
 
 import os
 import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -201,3 +205,28 @@ def test_a_stopped_process_is_replaced_after_the_timeout(folder, expected):
 
         ranker.fit(rw.BinnedData(folder / "False.binned"), cluster=engine, on_round=stop)
     assert saved(ranker, folder) == expected("lambdamart", False)[0]
+
+
+def test_a_binned_file_that_vanishes_is_named(folder, tmp_path):
+    path = tmp_path / "gone.binned"
+    path.write_bytes((folder / "False.binned").read_bytes())
+    binned = rw.BinnedData(path)
+    path.unlink()
+    with pytest.raises(InputError, match=r"There is no file .*gone.binned"):
+        rw.LambdaMART(rounds=2).fit(binned, cluster=InProcess(2))
+
+
+@pytest.mark.slow
+def test_a_killed_command_resumes_to_the_same_bytes(folder, tmp_path):
+    train = ["train", "lambdamart", "--train", folder / "False.binned", "--set", "rounds=60", "--jobs", 1]
+    command = [Path(sys.executable).parent / "rankwright", *map(str, train)]
+    on_workers = [*command, "--cluster", "2", "--checkpoint", tmp_path / "fit.checkpoint"]
+    killed = subprocess.Popen([*on_workers, "--model", tmp_path / "killed.rw"], stderr=subprocess.DEVNULL)
+    while not (tmp_path / "fit.checkpoint").exists():
+        time.sleep(0.02)
+    killed.send_signal(signal.SIGKILL)
+    killed.wait()
+    assert not (tmp_path / "killed.rw").exists()
+    subprocess.run([*command, "--model", tmp_path / "alone.rw"], check=True, capture_output=True)
+    subprocess.run([*on_workers, "--model", tmp_path / "resumed.rw"], check=True, capture_output=True)
+    assert (tmp_path / "resumed.rw").read_bytes() == (tmp_path / "alone.rw").read_bytes()
