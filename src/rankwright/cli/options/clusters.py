@@ -5,18 +5,31 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+import rankwright as rw
 from rankwright.base.errors import InputError
 from rankwright.cli.options.option_groups import MORE, option
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from rankwright.distributed.engine import Engine
+    from rankwright.training.training_set import TrainingSet
 
 CLUSTER = option(
     "Where fits run: a number of processes, ray or dask for a cluster of this machine, or the address of a "
     "cluster, such as ray://10.0.0.1:10001 or tcp://10.0.0.1:8786 (Dask).",
     "WHERE",
+    panel=MORE,
+)
+
+CHECKPOINT = option(
+    "With --cluster: file of the rounds so far, from which the same command resumes.", "FILE", panel=MORE
+)
+MAX_MEMORY = option(
+    "Bytes that training from a binned file may take; codes are then read from disk in blocks.",
+    "BYTES",
+    min=1,
     panel=MORE,
 )
 
@@ -42,6 +55,12 @@ def fits_sent(cluster: str | None) -> Iterator[None]:
 
         with fits_on(engine):
             yield
+
+
+def require_binned(cluster: str | None, source: TrainingSet, path: Path) -> None:
+    """Refuse documents that workers cannot read."""
+    if cluster is not None and not isinstance(source, rw.BinnedData):
+        raise InputError(f"--cluster needs a binned file that all workers see: rankwright bin {path} --out FILE.")
 
 
 def _engine(cluster: str) -> Engine:

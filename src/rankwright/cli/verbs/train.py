@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, cast
 import rankwright as rw
 from rankwright.base.errors import InputError
 from rankwright.base.wording import counted, metric_value, seconds
-from rankwright.cli.options.clusters import CLUSTER, opened_engine
+from rankwright.cli.options.clusters import CHECKPOINT, CLUSTER, MAX_MEMORY, opened_engine, require_binned
 from rankwright.cli.options.config import configurable
 from rankwright.cli.options.data_files import ReadOptions, read_training_set, read_validation
-from rankwright.cli.options.option_groups import MORE, option
+from rankwright.cli.options.option_groups import option
 from rankwright.cli.options.rankers import (
     AS_PRINTED,
     CHOOSE,
@@ -67,23 +67,14 @@ def train(
     settings: list[str] | None = SETTINGS,
     as_printed: bool = AS_PRINTED,
     refit: bool = REFIT,
-    tune: bool = option(
-        "First choose parameters and the number of rounds: by --valid, else out of fold.", default=False
-    ),
+    tune: bool = option("First choose parameters and rounds: by --valid, else out of fold.", default=False),
     choose: str | None = CHOOSE,
     grid: list[str] | None = GRID,
     workers: int | None = TUNE_WORKERS,
     report: Path | None = REPORT,
     cluster: str | None = CLUSTER,
-    checkpoint: Path | None = option(
-        "With --cluster: file of the rounds so far, from which the same command resumes.", "FILE", panel=MORE
-    ),
-    max_memory: int | None = option(
-        "Bytes that training from a binned file may take; codes are then read from disk in blocks.",
-        "BYTES",
-        min=1,
-        panel=MORE,
-    ),
+    checkpoint: Path | None = CHECKPOINT,
+    max_memory: int | None = MAX_MEMORY,
     jobs: int | None = JOBS,
     json: bool = JSON,
 ) -> None:
@@ -96,12 +87,8 @@ def train(
         rankwright train adarank --train train.txt --valid vali.txt --model model.rw
     """
     require_tune(tune, {"--choose": choose, "--grid": grid, "--workers": workers})
-    if tune and refit:
-        raise InputError(
-            "--refit is for training without --tune; --choose out-of-fold also learns from both parts."
-        )
-    if tune and start is not None:
-        raise InputError("--tune cannot be used with --start: settings are compared without a start.")
+    if tune:
+        _require_tunable(refit, start)
     chosen = make_ranker(ranker, settings or [], jobs, as_printed=as_printed)
     tried = read_grid(chosen, grid)
     checked_output(model, inputs=(train, valid, start))
@@ -109,8 +96,7 @@ def train(
     submodel = None if start is None else rw.load(start)
     models = [] if submodel is None else [submodel]
     source = read_training_set(train, reading, models, max_memory=max_memory, n_jobs=jobs)
-    if cluster is not None and not isinstance(source, rw.BinnedData):
-        raise InputError(f"--cluster needs a binned file that all workers see: rankwright bin {train} --out FILE.")
+    require_binned(cluster, source, train)
     judged = source.data
     validation = None if valid is None else read_validation(valid, reading, judged, n_jobs=jobs)
     started, held_out = time.perf_counter(), validation
@@ -125,11 +111,17 @@ def train(
     if report is not None:
         _write_page(chosen, judged, held_out, tuning, report)
         facts["report"] = str(report)
-    if json:
-        show(facts, json=True)
-    else:
-        _show(facts, judged)
+    _show(facts, judged, json=json)
     exit_if_interrupted(chosen)
+
+
+def _require_tunable(refit: bool, start: Path | None) -> None:
+    if refit:
+        raise InputError(
+            "--refit is for training without --tune; --choose out-of-fold also learns from both parts."
+        )
+    if start is not None:
+        raise InputError("--tune cannot be used with --start: settings are compared without a start.")
 
 
 def _tuned(
@@ -173,7 +165,10 @@ def _tuning_facts(tuning: Tuning | None) -> dict[str, Any]:
     }
 
 
-def _show(facts: dict[str, Any], judged: RankingData) -> None:
+def _show(facts: dict[str, Any], judged: RankingData, *, json: bool) -> None:
+    if json:
+        show(facts, json=True)
+        return
     if "chosen" in facts:
         where = {"validation": "on validation"}.get(facts["protocol"], "out of fold")
         setting = setting_text(facts["chosen"] | {"rounds": facts["rounds"]})
