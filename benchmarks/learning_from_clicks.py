@@ -62,14 +62,15 @@ def print_table(options: argparse.Namespace, pool: ProcessPoolExecutor) -> None:
 
 def print_grid(options: argparse.Namespace, pool: ProcessPoolExecutor) -> None:
     """Print one line per collection, behaviour and number of sessions."""
-    print("data      behaviour  sessions   naive  learned  difference  chosen")
+    print("data      behaviour  sessions   naive  learned  difference  worst seed  chosen")
     for name, behaviour, sessions in product(options.data, options.behaviours, options.sessions):
         tasks = [(name, behaviour, sessions, seed, options.part, False) for seed in options.seeds]
         results = list(pool.map(values_of, tasks))
         chosen = " ".join(str(values.pop("chosen")) for values in results)
         naive, learned = mean_of(results).values()
+        worst = min(learned - naive for naive, learned in (values.values() for values in results))
         line = f"{name:8}  {behaviour:9}  {sessions:8}  {naive:6.4f}   {learned:6.4f}     {learned - naive:+7.4f}"
-        print(f"{line}  {chosen}", flush=True)
+        print(f"{line}     {worst:+7.4f}  {chosen}", flush=True)
 
 
 def mean_of(results: list[dict[str, float]]) -> dict[str, float]:

@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -38,6 +39,18 @@ def test_documents_that_are_shown_more_weigh_more():
     shown = np.bincount(rows, 1 / log.position, minlength=len(DATA))[judged.rows]
     assert np.corrcoef(np.log(shown), judged.weights)[0, 1] > 0.6
     assert ((judged.weights >= 0.01) & (judged.weights <= 1)).all()
+
+
+def test_propensities_with_trust_give_affine_labels():
+    log = rw.clicks.simulate(DATA, RANKERS, "trust", sessions=400)
+    trusted = rw.clicks.propensities(log, "trust", data=DATA)
+    wrong = replace(trusted, trust=np.zeros_like(trusted.trust))
+    means = [
+        rw.clicks.click_judgements(log, DATA, each).model.estimates()["attraction"].values.mean()
+        for each in (trusted, wrong)
+    ]
+    assert abs(means[0] - TRUTH.mean()) < 0.1
+    assert abs(means[1] - TRUTH.mean()) > 0.15
 
 
 def test_unseen_and_unknown_documents_are_counted():

@@ -48,7 +48,7 @@ def test_human_labels_decide():
     assert (opposite.chosen, "is not ahead by more than chance" in opposite.reason) == ("naive", True)
     assert "ndcg@10 by human labels" in str(opposite)
     few = learned("position", judged=NEW.take_queries(np.arange(3)))
-    assert "by corrected clicks of" in few.reason
+    assert "by weighted clicks of" in few.reason
 
 
 def test_the_same_seed_gives_the_same_ranker():

@@ -71,7 +71,8 @@ class CombinedJudgements(Result):
         best = f"{self.metric} {metric_value(self.values[self.weight])} of {counted(self.n_queries, 'query')}"
         if self.weight == 0:
             return f"Labels from clicks are left out: held-out human labels are predicted best without, {best}."
-        return f"Labels from clicks count {self.weight:g} times as much as human labels: {best} with human labels."
+        times = "" if self.weight == 1 else f"{self.weight:g} times "
+        return f"Labels from clicks count {times}as much as human labels: {best} with human labels."
 
     def blocks(self) -> Iterator[Block]:
         columns = [Column("weight of clicks", Kind.NUMBER), Column(f"{self.metric} by held-out human labels")]

@@ -148,4 +148,6 @@ def _fitted(log: ClickLog | ClickCounts, model: str | ClickModel | Propensities)
         return fit_click_model(log, model)
     require_type(model, Propensities, "model must be the name of a click model, a fitted one or Propensities")
     counts = ClickCounts.of(log) if isinstance(log, ClickLog) else log
-    return PropensityRates.fit(counts, model.by_position(int(counts.position.max(initial=0))))
+    last = int(counts.position.max(initial=0))
+    trust = np.zeros(last + 1) if model.trust is None else model.by_position(last, model.trust)
+    return PropensityRates.fit(counts, model.by_position(last), trust)

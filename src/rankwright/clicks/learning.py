@@ -3,8 +3,9 @@
 1. Click models with features are fitted to a part of the sessions; the one that predicts the clicks of the others
    best says how users examine results.
 2. Two rankers learn: the naive twin from click rates, the other from the attraction that the model estimates.
-3. Both rank queries that they did not learn from, and are measured by the attraction there: what held-out clicks
-   say once they are corrected, or by human labels where there are some.
+3. Both rank queries that they did not learn from, and are measured by the clicks there, weighted by inverse
+   propensities, or by human labels where there are some. Weights and not the model's attraction: of documents that
+   nobody examined, a model knows its prior only, which flatters whoever ranks them first.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from rankwright.clicks.models.features import (
     PositionFeatures,
     TrustFeatures,
 )
-from rankwright.clicks.models.fitting import click_logarithms
+from rankwright.clicks.models.fitting import PredictedClicks, click_logarithms
 from rankwright.clicks.models.rates import DocumentRates
 from rankwright.data.dataset import Documents, RankingData
 from rankwright.data.groups import Ranking
@@ -53,13 +54,17 @@ CORRECTIONS: dict[str, Any] = {  # from few to many assumptions about what users
 }
 FOLDS = 3  # of queries, to compare rankers
 MIN_HUMAN = 10  # queries with human labels that tell rankers apart
+CUT = 10  # ranks of the discounted clicks that compare rankers
+LEAST_EXAMINED = 0.05  # expected examinations of a document: inverse propensity weights are at most 20
+SURE = 2.0  # standard errors
 
 
 class Method(NamedTuple):
     """A way to learn from clicks, and what held-out data say of it; None where that was not measured."""
 
     name: str
-    log_likelihood: float | None
+    log_likelihood: float
+    perplexity: float
     on_clicks: float | None
     on_labels: float | None
 
@@ -77,10 +82,10 @@ class LearnedRanker(Result):
     rankers
         The fitted rankers by method: the naive twin, and the best correction if there is one.
     methods
-        Every method with its mean log-likelihood per held-out list, and what the metric of its ranker is for
-        held-out queries by corrected clicks and by human labels.
+        Every method with its mean log-likelihood per held-out list and its perplexity; and for held-out queries,
+        DCG@10 of its ranker by weighted clicks, and the metric by human labels.
     metric
-        Name of the metric.
+        Name of the metric of human labels.
     n_unseen
         Documents that were never shown, and are not learned from.
     notes
@@ -113,12 +118,17 @@ class LearnedRanker(Result):
         return f"Chosen: {self.chosen}. {self.reason}"
 
     def blocks(self) -> Iterator[Block]:
-        columns = [Column("method", Kind.TEXT), Column("click log-likelihood", Kind.MEASURED)]
-        columns += [Column(f"{self.metric} by {source}") for source in ("corrected clicks", "human labels")]
-        columns += [Column("", Kind.TEXT)]
+        columns = [
+            Column("method", Kind.TEXT),
+            Column("click log-likelihood", Kind.MEASURED),
+            Column("perplexity"),
+            Column(f"dcg@{CUT} by weighted clicks"),
+            Column(f"{self.metric} by human labels"),
+            Column("", Kind.TEXT),
+        ]
         rows = [(*method, "chosen" if method.name == self.chosen else "") for method in self.methods]
         has_labels = any(method.on_labels is not None for method in self.methods)
-        kept = [column for column in range(len(columns)) if has_labels or column != 3]
+        kept = [column for column in range(len(columns)) if has_labels or column != 4]
         yield Table([columns[k] for k in kept], [tuple(row[k] for k in kept) for row in rows], "Held-out data")
         for note in self.notes:
             yield Note(note)
@@ -152,7 +162,7 @@ def learn(
     data
         Documents with features, judged or not; labels are not used.
     ranker
-        What learns; by default `LambdaMART()`. Its metric compares the two rankers.
+        What learns; by default `LambdaMART()`.
     judged
         Documents with human labels, of the same or of other queries. With at least ten queries whose labels tell
         the two rankers apart, these decide.
@@ -187,26 +197,27 @@ def learn(
         )
     examined = _Models.fit(log, data, models or list(CORRECTIONS), random_state, n_jobs)
     naive = click_judgements(log, data, DocumentRates.fit(ClickCounts.of(log)))
-    labels, truth = {NAIVE: naive.data}, naive.data
+    labels, truth, gains = {NAIVE: naive.data}, naive.data, None
     if not examined.doubt:
         taught = examined.model.by_features() if isinstance(examined.model, FeatureModel) else examined.model
         labels[examined.best] = click_judgements(log, data, taught).data
         truth = click_judgements(log, data, examined.model).data  # what users did, whatever features predict
-    measured = _Measured.of(ranker, labels, truth, judged, random_state)
+        gains = weighted_clicks(examined.model, log, data)[naive.rows]
+    measured = _Measured.of(ranker, labels, truth, gains, judged, random_state)
     chosen, reason = measured.choice(examined)
     fitted = {name: copied(ranker, measured.rounds[name]).fit(each) for name, each in labels.items()}
     methods = [
-        Method(name, examined.likelihoods.get(name), measured.on_clicks.get(name), measured.on_labels.get(name))
-        for name in examined.likelihoods
+        Method(name, *predicted, measured.on_clicks.get(name), measured.on_labels.get(name))
+        for name, predicted in examined.predicted.items()
     ]
     notes = tuple(dict.fromkeys((*naive.model.notes, *examined.model.notes)))
     return LearnedRanker(chosen, reason, fitted, methods, str(ranker.metric), naive.n_unseen, notes)
 
 
 class _Models(NamedTuple):
-    """The mean log-likelihood per held-out list by method, the best click model of the whole log, and doubt."""
+    """Log-likelihood per held-out list and perplexity by method, the best model of the whole log, and doubt."""
 
-    likelihoods: dict[str, float]
+    predicted: dict[str, tuple[float, float]]
     best: str
     model: ClickModel
     doubt: str
@@ -231,8 +242,9 @@ class _Models(NamedTuple):
         started = models[best]
         after = started if isinstance(started, FeatureModel) else None
         model = _fitted(best, ClickCounts.of(log), data, after, seed, n_jobs)
-        likelihoods = {name: float(values.mean()) for name, values in by_list.items()}
-        return cls(likelihoods, best, model, _doubt(model, by_list[best] - by_list[NAIVE]))
+        perplexities = {name: PredictedClicks.of(each, test).perplexity for name, each in models.items()}
+        predicted = {name: (float(by_list[name].mean()), perplexities[name]) for name in models}
+        return cls(predicted, best, model, _doubt(model, by_list[best] - by_list[NAIVE]))
 
 
 def _fitted(
@@ -276,8 +288,22 @@ def _doubt(model: ClickModel, ahead: Doubles) -> str:
     return ""
 
 
+def weighted_clicks(model: ClickModel, log: ClickLog, data: Documents) -> Doubles:
+    """Return the clicks on each document, without those by trust, per expected examination.
+
+    These are inverse propensity weights with clipping, unbiased if the model of examination is right: a document
+    that is hardly ever examined counts 0, or much in the few logs in which it is clicked.
+    """
+    rows, (slope, intercept) = log.rows_in(data), model.affine(log)
+    known = rows >= 0
+    clicks, examined = (
+        np.bincount(rows[known], each[known], minlength=len(data)) for each in (log.clicked - intercept, slope)
+    )
+    return np.asarray(clicks / np.maximum(examined, LEAST_EXAMINED))
+
+
 class _Measured(NamedTuple):
-    """The metric per held-out query of each method, by corrected clicks and human labels, and rounds to fit."""
+    """Values per held-out query of each method, by weighted clicks and human labels, and rounds to fit."""
 
     clicks: dict[str, Doubles]
     labels: dict[str, Doubles]
@@ -289,24 +315,29 @@ class _Measured(NamedTuple):
         ranker: Ranker,
         labels: Mapping[str, RankingData],
         truth: RankingData,
+        gains: Doubles | None,
         judged: RankingData | None,
         seed: int,
     ) -> _Measured:
-        """Fit rankers to two thirds of the queries in turn; the truth, as far as it is known, measures all."""
+        """Fit rankers to two thirds of the queries in turn; gains of documents, if known, measure the others."""
         n_folds = min(FOLDS, len(truth.groups))
         if n_folds < 2:
             raise InputError("The log has a single query; a choice needs others to compare rankers on.")
         fold = np.random.default_rng(seed).permutation(len(truth.groups)) % n_folds
         clicks, human, rounds = ({name: list[Any]() for name in labels} for _ in range(3))
         for number in range(n_folds):
-            inside, outside = np.flatnonzero(fold == number), np.flatnonzero(fold != number)
-            test = truth.take_queries(inside)
+            outside, rows = (
+                np.flatnonzero(fold != number),
+                np.flatnonzero(fold[truth.groups.query_of_row] == number),
+            )
+            test = truth.take(rows)
             unseen = None if judged is None else not_among(judged, truth.take_queries(outside))
             for name, each in labels.items():
                 # Labels that know what features predict for other queries would ask for too many rounds.
-                validation = each.take_queries(inside) if name == NAIVE else test
+                validation = each.take(rows) if name == NAIVE else test
                 fitted = copied(ranker).fit(each.take_queries(outside), validation=validation)
-                clicks[name].append(per_query(fitted, test))
+                if gains is not None:
+                    clicks[name].append(discounted(gains[rows], Ranking.of(fitted.predict(test), test.groups)))
                 rounds[name].append(fitted.history_.best_round)
                 if judged is not None and unseen is not None and len(unseen):
                     human[name].append(per_query(fitted, judged.take_queries(unseen)))
@@ -318,7 +349,7 @@ class _Measured(NamedTuple):
 
     @property
     def on_clicks(self) -> dict[str, float]:
-        """The mean by corrected clicks."""
+        """The mean by weighted clicks."""
         return {name: float(values.mean()) for name, values in self.clicks.items()}
 
     @property
@@ -331,13 +362,13 @@ class _Measured(NamedTuple):
         if examined.doubt:
             return NAIVE, examined.doubt
         has_labels = len(self.labels) > 1 and np.count_nonzero(np.ptp(list(self.labels.values()), axis=0))
-        source, values = ("corrected clicks", self.clicks)
+        source, values = ("weighted clicks", self.clicks)
         if has_labels >= MIN_HUMAN:
             source, values = ("human labels", self.labels)
         ahead = values[examined.best] - values[NAIVE]
         mean, error = float(ahead.mean()), float(ahead.std()) / np.sqrt(len(ahead))
         compared = f"{difference(mean)} by {source} of {counted(len(ahead), 'held-out query')}"
-        if mean > error:
+        if mean > SURE * error:
             return examined.best, f"The {examined.model.name} is ahead of its naive twin by {compared}."
         return NAIVE, f"The {examined.model.name} is not ahead by more than chance: {compared}."
 
@@ -350,6 +381,13 @@ def copied(ranker: Ranker, rounds: int | None = None) -> Any:
     """Return an unfitted copy; with rounds, it trains for so many."""
     copy = type(ranker)(**ranker.get_params(deep=False))
     return copy if rounds is None else copy.set_params(rounds=rounds)
+
+
+def discounted(gains: Doubles, ranking: Ranking) -> Doubles:
+    """Return the discounted sum of the gains of the first documents of each query."""
+    ranks, groups = ranking.ranks(), ranking.groups
+    parts = np.where(ranks <= CUT, gains / np.log2(1.0 + ranks), 0.0)
+    return np.bincount(groups.query_of_row, parts, minlength=len(groups)).astype(np.float64)
 
 
 def per_query(fitted: Any, data: RankingData) -> Doubles:

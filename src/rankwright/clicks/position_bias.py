@@ -85,11 +85,11 @@ class Propensities(Result):
         """Return the propensity of each impression; refuse positions without one."""
         return self.by_position(log.max_position)[log.position]
 
-    def by_position(self, last: int) -> Doubles:
-        """Return the propensities of positions 0 (which is 1) to the last; refuse positions without one."""
+    def by_position(self, last: int, values: Doubles | None = None) -> Doubles:
+        """Return the propensities, or other values, of positions 0 (1) to the last; refuse unknown ones."""
         known = np.full(last + 1, np.nan)
         inside = self.position <= last
-        known[self.position[inside]] = self.values[inside]
+        known[self.position[inside]] = (self.values if values is None else values)[inside]
         known[0] = 1.0
         if np.isnan(known).any():
             raise InputError(f"There is no propensity of position {int(np.isnan(known).argmax())}.")

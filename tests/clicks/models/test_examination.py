@@ -175,3 +175,19 @@ def test_browsing_probabilities_are_sums_over_patterns(attraction, clicks):
     chances = click_chances(lambda pattern: browsing_pattern(pattern, attraction, table), 4, clicks)
     np.testing.assert_allclose(model.marginal(log), chances[0], rtol=1e-9)
     np.testing.assert_allclose(model.conditional(log), chances[1], rtol=1e-9)
+
+
+@pytest.mark.slow
+def test_examination_does_not_explain_what_rankers_know():
+    ratios, covered = [], []
+    for seed in range(6):
+        data = rw.synthetic.polynomial_queries(200, n_documents=8, seed=seed)
+        noise = np.random.default_rng(seed).normal(size=(2, len(data)))
+        rankers = {"old": data.y + noise[0], "new": data.y + noise[1]}  # attractive documents are shown high
+        log = rw.clicks.simulate(data, rankers, sessions=30, random_state=seed)
+        found = rw.clicks.propensities(log)
+        truth = 1.0 / found.position
+        ratios.append(found.values[1:] / truth[1:])
+        covered.append((found.low <= truth) & (truth <= found.high))
+    assert abs(np.mean(ratios) - 1.0) < 0.06
+    assert np.mean(covered) > 0.9

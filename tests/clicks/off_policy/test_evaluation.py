@@ -1,5 +1,7 @@
 """off_policy: the truth in simulations, equal to loops over impressions, refusals."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -152,6 +154,10 @@ def test_as_a_metric():
     [
         ({"assume": "nothing"}, "assume must be 'position', 'item_position', 'list' or 'first', not 'nothing'."),
         ({"reward": "money"}, "reward must be 'clicks' or 'dcg', not 'money'."),
+        (
+            {"examination": "featurs"},
+            "examination must be 'model', 'pivot', 'shuffled' or 'features', not 'featurs'.",
+        ),
         ({"clip": -1.0}, "clip must be a positive number, not -1.0."),
     ],
 )
@@ -159,3 +165,17 @@ def test_refusals(options, sentence):
     with pytest.raises(InputError) as error:
         rw.clicks.off_policy(LOG, {"old": OLD}, DATA, **options)
     assert str(error.value) == sentence
+
+
+def test_trust_is_refused_and_the_error_of_examination_is_in_the_interval():
+    known = rw.clicks.propensities(LOG)
+    trusted = replace(known, trust=np.full(len(known.values), 0.2))
+    with pytest.raises(InputError, match="examination takes no propensities with trust"):
+        rw.clicks.off_policy(LOG, {"old": OLD}, DATA, examination=trusted)
+    exact = replace(known, low=known.values, high=known.values)
+    wide, narrow = (
+        rw.clicks.off_policy(LOG, {"third": THIRD}, DATA, examination=each).estimate("third")
+        for each in (known, exact)
+    )
+    assert wide.value == narrow.value
+    assert wide.low < narrow.low < narrow.high < wide.high

@@ -183,6 +183,11 @@ class ClickModel(Result):
         """Return the probability of a click on each impression, whatever is clicked above it."""
         return self.conditional(log)
 
+    def affine(self, log: ClickLog) -> tuple[Doubles, Doubles]:
+        """Return slope and intercept of `conditional`, which is affine in the attraction of the document."""
+        attraction = np.maximum(self.estimates()["attraction"].in_log(log), CERTAIN)
+        return self.conditional(log) / attraction, np.zeros(len(log))
+
     def estimates(self) -> dict[str, PairEstimates]:
         """Return the estimates for pairs of query and document, by name; `attraction` is their relevance."""
         return {}

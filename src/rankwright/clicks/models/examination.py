@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 NODES = 1.0 / (1.0 + np.exp(np.linspace(8.0, -8.0, 64)))  # values of attraction, from 0.0003 to 0.9997
 KERNEL_NODES = 2  # standard deviation of the kernel that smooths their weights
+MAX_STRATA, PAIRS_OF_STRATUM = 16, 150
 BLOCK = 4000  # pairs or lists that are computed at once
 MAX_ERRORS = 1500  # classes of examination for which standard errors are computed: a dense matrix of this size
 
@@ -76,23 +77,31 @@ class ExaminationModel(ClickModel):
     ) -> Self:
         """Run EM for examination and for the distribution of attraction over pairs, on a grid.
 
-        It ends when a step raises the log-likelihood by at most the tolerance per million impressions.
+        Pairs that were shown at similar positions share a distribution: rankers show attractive documents high,
+        and with one distribution for all, examination would explain that too (correlated random effects, Mundlak
+        1978). EM ends when a step raises the log-likelihood by at most the tolerance per million impressions.
         """
         classes = cls.classes(counts.position, counts.last)
         rates = by_class(counts, classes)
         start = np.clip(rates / max(rates[0], 1e-6), 1e-3, 0.95)  # at 1 EM could not move it
         start[0] = 1.0
-        cells = Cells.of(counts, classes)
-        prior, threads = np.full(len(NODES), 1 / len(NODES)), resolve_threads(n_jobs)
+        shown = np.maximum(counts.by_pair(counts.shown), 1e-300)
+        exposure = counts.by_pair(counts.shown * np.log(counts.position)) / shown
+        strata = strata_of(exposure)
+        cells, n_strata = Cells.of(counts, classes)._replace(strata=strata), int(strata.max(initial=0)) + 1
+        prior, threads = np.full(n_strata * len(NODES), 1 / len(NODES)), resolve_threads(n_jobs)
         enough = tolerance * max(1.0, float(counts.shown.sum()) / 1e6)
         _, _, examination, trust, weights, objectives = cells.fit(
             NODES, prior, start, np.zeros_like(start), max_steps, enough, threads
         )
-        mean, deviation, *_ = cells.fit(NODES, smoothed(weights), examination, trust, 0, 0.0, threads)
+        # Where it was shown says nothing about a document itself, so that all have one prior in the end.
+        overall = np.bincount(strata) @ weights.reshape(n_strata, len(NODES)) / max(1, len(strata))
+        cells = cells._replace(strata=np.zeros_like(strata))
+        mean, deviation, *_ = cells.fit(NODES, smoothed(overall), examination, trust, 0, 0.0, threads)
         errors, of_pairs = standard_errors(counts, classes, mean, deviation, examination)
         unknown = unidentified(counts, classes)
         notes = (*counts.notes, *_remarks(cls.name, unknown, len(objectives) > max_steps))
-        attraction = PairEstimates.of(counts, mean, of_pairs, BetaPrior.on_grid(NODES, weights))
+        attraction = PairEstimates.of(counts, mean, of_pairs, BetaPrior.on_grid(NODES, overall))
         errors[unknown] = np.nan
         return cls(
             counts.n_lists, notes, attraction, classes.position, classes.last, examination, errors, objectives
@@ -230,6 +239,15 @@ class Cells(NamedTuple):
         return _native.fit_examination(*self, nodes, *start, prior_only, max_steps, tolerance, n_threads)
 
 
+def strata_of(values: Doubles, ties: Doubles | None = None) -> NDArray[np.int32]:
+    """Return the stratum of each value: quantiles, of at least 150 pairs each; ties are broken by their order."""
+    n_strata = int(np.clip(len(values) // PAIRS_OF_STRATUM, 1, MAX_STRATA))
+    strata = np.zeros(len(values), dtype=np.int32)
+    order = np.lexsort((np.arange(len(values)) if ties is None else ties, values))
+    strata[order] = np.arange(len(values)) * n_strata // max(1, len(values))
+    return strata
+
+
 def smoothed(weights: Doubles) -> Doubles:
     """Return the weights of nodes smoothed by a normal kernel.
 
@@ -253,8 +271,9 @@ def standard_errors(
     """Return the standard errors of examination and of attraction, from the expected information.
 
     `deviation` is that of attraction if examination is known. Attraction is eliminated from the information
-    matrix, pair by pair (a Schur complement), which leaves a matrix of classes. With very many classes examination
-    counts as known, and has no errors.
+    matrix, pair by pair (a Schur complement), which leaves a matrix of classes: as if nothing were known about a
+    pair but its clicks, since only documents in two classes tell their examination apart. With very many classes
+    examination counts as known, and has no errors.
     """
     with requiring("scipy"):
         from scipy.sparse import csr_array, diags_array
@@ -266,7 +285,8 @@ def standard_errors(
         return np.where(np.arange(n_classes), np.nan, 0.0), deviation
     shared = csr_array((weight * a * g, (counts.pair, classes.of_row)), shape=(len(attraction), n_classes))
     information: Doubles = np.diag(np.bincount(classes.of_row, weight * a * a, minlength=n_classes))
-    information = information - (shared.T @ diags_array(variance) @ shared).toarray()
+    unknown = diags_array(1.0 / np.maximum(counts.by_pair(weight * g * g), 1e-12))
+    information = information - (shared.T @ unknown @ shared).toarray()
     covariance = np.zeros((n_classes, n_classes))
     covariance[1:, 1:] = np.linalg.pinv(information[1:, 1:], hermitian=True)
     blocks = (shared[begin : begin + BLOCK].toarray() for begin in range(0, len(attraction), BLOCK))

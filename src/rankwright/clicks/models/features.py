@@ -31,6 +31,7 @@ from rankwright.clicks.models.examination import (
     UserBrowsingModel,
     by_class,
     smoothed,
+    strata_of,
 )
 from rankwright.rankers.mart import MART
 
@@ -46,7 +47,6 @@ if TYPE_CHECKING:
 
 TURNS = 3  # of trees and EM
 FOLDS = 4  # of queries, for predictions of trees
-MAX_STRATA, PAIRS_OF_STRATUM = 16, 150
 NODES = 1.0 / (1.0 + np.exp(np.linspace(6.5, -6.5, 32)))  # values of attraction
 STEPS = 50  # of EM in a turn
 GROUPS = 10  # of queries that are left out in turn, for standard errors
@@ -147,10 +147,14 @@ class FeatureModel(ExaminationModel):
         """Return the class of each row."""
         return super().class_of(*_ranges(position, last, self.by_last))
 
-    def conditional(self, log: ClickLog) -> Doubles:
+    def affine(self, log: ClickLog) -> tuple[Doubles, Doubles]:
         chosen = self.class_of(log.position, log.last_clicks())
-        attraction = self.attraction.in_log(log)
-        return np.asarray(self.examination[chosen] * (attraction + (1.0 - attraction) * self.trust[chosen]))
+        trusted = self.examination[chosen] * self.trust[chosen]
+        return self.examination[chosen] - trusted, trusted
+
+    def conditional(self, log: ClickLog) -> Doubles:
+        slope, intercept = self.affine(log)
+        return np.asarray(slope * self.attraction.in_log(log) + intercept)
 
 
 class PositionFeatures(FeatureModel, PositionBasedModel):
@@ -249,10 +253,9 @@ class _FeatureEM:
         weights = np.clip(1.0 - state.deviation[known] ** 2 / max(variance, 1e-12), LEAST_WEIGHT, 1.0)
         shown = data.take(self.rows[known]).with_labels(state.mean[known])
         predicted = predictions(shown, weights, seed, self.n_threads)
-        n_strata = int(np.clip(len(known) // PAIRS_OF_STRATUM, 1, MAX_STRATA))
-        strata = np.full(len(self.rows), n_strata, dtype=np.int64)
-        order = np.lexsort((np.random.default_rng(seed).random(len(known)), predicted))
-        strata[known[order]] = np.arange(len(known)) * n_strata // len(known)
+        of_known = strata_of(predicted, np.random.default_rng(seed).random(len(known)))
+        strata = np.full(len(self.rows), of_known.max() + 1, dtype=np.int64)
+        strata[known] = of_known
         return strata
 
     def lost(self, strata: Integers, state: _State, power: float) -> float:

@@ -105,26 +105,31 @@ class ClicksOverExpected(ClickModel):
 class PropensityRates(ClickModel):
     """Clicks per examination of each document for each query, where the propensities of positions are known.
 
-    An impression counts as much as its position is examined (inverse propensity weights); `propensities` begins
-    with position 0.
+    An impression counts as much as its position is examined (inverse propensity weights). With trust, the clicks
+    that it makes are subtracted, and an examination counts less (affine correction, Vardasbi et al. 2020).
+    `propensities` and `trust` begin with position 0.
     """
 
     name: ClassVar[str] = "click rate by document with known propensities"
     attraction: PairEstimates
     propensities: Doubles
+    trust: Doubles
 
     @classmethod
-    def fit(cls, counts: ClickCounts, propensities: Doubles) -> PropensityRates:
+    def fit(cls, counts: ClickCounts, propensities: Doubles, trust: Doubles) -> PropensityRates:
         """Count."""
-        examined = counts.by_pair(counts.shown * propensities[counts.position])
-        clicked = np.minimum(counts.by_pair(counts.clicked), examined)  # by chance there may be more
+        trusted = (propensities * trust)[counts.position]
+        examined = counts.by_pair(counts.shown * (propensities[counts.position] - trusted))
+        clicked = counts.by_pair(counts.clicked - counts.shown * trusted)
+        clicked = np.clip(clicked, 0.0, examined)  # by chance there may be fewer or more
         prior = BetaPrior.of(clicked, examined)
         estimates = PairEstimates.of(counts, *prior.shrunken(clicked, examined), prior)
-        return cls(counts.n_lists, counts.notes, estimates, propensities)
+        return cls(counts.n_lists, counts.notes, estimates, propensities, trust)
 
     def conditional(self, log: ClickLog) -> Doubles:
-        chances = at_positions(self.propensities, log, float(self.propensities[-1])) * self.attraction.in_log(log)
-        return np.asarray(chances)
+        examined, trust = (at_positions(each, log, float(each[-1])) for each in (self.propensities, self.trust))
+        attraction = self.attraction.in_log(log)
+        return np.asarray(examined * (attraction + (1.0 - attraction) * trust))
 
     def estimates(self) -> dict[str, PairEstimates]:
         return {"attraction": self.attraction}

@@ -10,7 +10,7 @@ w is the probability of what was shown under the new policy, divided by that und
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -58,6 +58,11 @@ class OffPolicyEstimate:
     high: float
     effective: float
     largest: float
+
+    def widened(self, reach: float) -> OffPolicyEstimate:
+        """Return the estimate with an interval that also allows for an independent error with this reach."""
+        low, high = (np.hypot(limit - self.value, reach) for limit in (self.low, self.high))
+        return replace(self, low=max(0.0, float(self.value - low)), high=float(self.value + high))
 
 
 @dataclass(frozen=True, eq=False)
@@ -252,7 +257,12 @@ def skewed_interval(value: float, variance: float, step: float, level: float) ->
 
 def normal_interval(value: float, variance: float, level: float) -> tuple[float, float]:
     """Return the normal interval of a mean."""
+    reach = normal_quantile(level) * float(np.sqrt(variance))
+    return value - reach, value + reach
+
+
+def normal_quantile(level: float) -> float:
+    """Return how many standard deviations from the mean the limits of a normal interval are."""
     from scipy.special import ndtri
 
-    reach = float(ndtri((1.0 + level) / 2.0)) * float(np.sqrt(variance))
-    return value - reach, value + reach
+    return float(ndtri((1.0 + level) / 2.0))

@@ -18,10 +18,11 @@ from rankwright.clicks.off_policy.estimators import (
     SELF_NORMALISED,
     OffPolicyEstimate,
     checked_clip,
+    normal_quantile,
 )
 from rankwright.clicks.off_policy.logged_lists import ASSUMPTIONS, CLICKS, DCG, POSITION, LoggedLists
 from rankwright.clicks.off_policy.predictions import CrossFitted
-from rankwright.clicks.position_bias import Propensities, propensities
+from rankwright.clicks.position_bias import NORMAL_95, Propensities, propensities
 from rankwright.clicks.simulation import ranking_by
 from rankwright.data.dataset import Documents
 from rankwright.evaluation.evaluate import named_systems
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
 LEAST_SUPPORT = 0.9  # of what a new ranker would show; below, nothing is estimated
 FEW = 100  # effective impressions
 LOGGED = "as logged"
+METHODS = ("model", "pivot", "shuffled", "features")  # of propensities
 NAMES = {
     IPS: "IPS",
     CLIPPED: "clipped",
@@ -258,13 +260,25 @@ def logged_lists(
     log: ClickLog, data: Documents, assume: str, reward: str, examination: Propensities | str
 ) -> LoggedLists:
     """Return the log's lists, to be weighted for rankings of the documents."""
-    by_position = np.ones(log.max_position + 1)
+    values = upper = np.ones(log.max_position + 1)
     if assume == POSITION:
-        if isinstance(examination, str):
-            examination = propensities(log, examination, data=data)
-        require_type(examination, Propensities, "examination takes Propensities or the name of a method")
-        by_position = examination.by_position(log.max_position)
-    return LoggedLists.of(log, data, assume, reward, by_position)
+        estimated = _examination(log, data, examination)
+        values, upper = (estimated.by_position(log.max_position, each) for each in (None, estimated.high))
+    return LoggedLists.of(log, data, assume, reward, values, upper)
+
+
+def _examination(log: ClickLog, data: Documents, examination: Propensities | str) -> Propensities:
+    if isinstance(examination, str):
+        if examination not in METHODS:
+            raise InputError(f"{parameter('examination')} must be {listed(METHODS)}, not {examination!r}.")
+        examination = propensities(log, examination, data=data)
+    require_type(examination, Propensities, "examination takes Propensities or the name of a method")
+    if examination.trust is not None:
+        raise InputError(
+            f"{parameter('examination')} takes no propensities with trust, whose clicks weights cannot move to "
+            f"other positions; estimate them by {listed(METHODS)}."
+        )
+    return examination
 
 
 def _predictions(
@@ -294,4 +308,9 @@ def _evaluated(
         return OffPolicySystem(support, {})
     if halves is not None:
         sample = halves.applied(sample, data, ranks)
-    return OffPolicySystem(support, sample.estimates(clip=clip, level=level))
+    estimates = sample.estimates(clip=clip, level=level)
+    if limits := [each.weighted(ranks).estimates()[IPS].value for each in lists.at_limits()]:
+        # Predicted clicks depend on examination as much as weights do, so this is the reach of all estimates.
+        reach = float(np.ptp(limits)) / 2.0 * normal_quantile(level) / NORMAL_95
+        estimates = {name: each.widened(reach) for name, each in estimates.items()}
+    return OffPolicySystem(support, estimates)

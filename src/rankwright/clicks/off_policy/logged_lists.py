@@ -14,7 +14,7 @@ P is the log's propensity if it has one; otherwise it is counted: how often was 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 LIST, ITEM_POSITION, POSITION, FIRST = "list", "item_position", "position", "first"
 ASSUMPTIONS = {
     POSITION: "Assumes the position-based model: a click needs examination, which depends on the position, and "
-    "attraction, which does not. The uncertainty of examination is not in the intervals.",
+    "attraction, which does not.",
     ITEM_POSITION: "Assumes that a click depends on the document and its position, not on the rest of the list.",
     LIST: "Assumes nothing about clicks: only lists that the new ranker would show in full count.",
     FIRST: "Measures the first position alone.",
@@ -58,8 +58,9 @@ class LoggedLists:
         Number of documents of each query in the data.
     assume, reward
         The assumption, and what counts: `clicks` or `dcg`.
-    examination
-        The probability of examination by position, from 0; ones where the assumption does not use it.
+    examination, upper
+        The probability of examination by position, from 0, and the upper limits of its intervals; ones where the
+        assumption does not use it.
     notes
         What was left out.
     """
@@ -71,10 +72,13 @@ class LoggedLists:
     assume: str
     reward: str
     examination: Doubles
+    upper: Doubles
     notes: tuple[str, ...]
 
     @classmethod
-    def of(cls, log: ClickLog, data: Documents, assume: str, reward: str, examination: Doubles) -> LoggedLists:
+    def of(
+        cls, log: ClickLog, data: Documents, assume: str, reward: str, examination: Doubles, upper: Doubles
+    ) -> LoggedLists:
         """Find the log's queries and documents in the data."""
         number = {str(name): query for query, name in enumerate(data.groups.ids.tolist())}
         known = np.array([number.get(str(name), -1) for name in log.query_ids.tolist()], dtype=np.int64)
@@ -84,7 +88,18 @@ class LoggedLists:
             raise InputError("No query of the log is among the documents.")
         row = used.rows_in(data)
         notes = tuple(_left_out(int((query < 0).sum()), int((row < 0).sum())))
-        return cls(used, row, query[query >= 0], data.groups.sizes, assume, reward, examination, notes)
+        sizes = data.groups.sizes
+        return cls(used, row, query[query >= 0], sizes, assume, reward, examination, upper, notes)
+
+    def at_limits(self) -> tuple[LoggedLists, ...]:
+        """Return the lists with examination at both limits of its intervals; none if it is known.
+
+        On a logarithmic scale, on which intervals are symmetric and no limit is 0. All positions are low or high
+        together, as errors are that come from the first position.
+        """
+        if np.array_equal(self.upper, self.examination):
+            return ()
+        return tuple(replace(self, examination=each) for each in (self.examination**2 / self.upper, self.upper))
 
     @property
     def n_queries(self) -> int:
