@@ -230,3 +230,16 @@ def test_a_killed_command_resumes_to_the_same_bytes(folder, tmp_path):
     subprocess.run([*command, "--model", tmp_path / "alone.rw"], check=True, capture_output=True)
     subprocess.run([*on_workers, "--model", tmp_path / "resumed.rw"], check=True, capture_output=True)
     assert (tmp_path / "resumed.rw").read_bytes() == (tmp_path / "alone.rw").read_bytes()
+
+
+@pytest.mark.parametrize("workers", [1, 3])
+@pytest.mark.parametrize(("coarse", "row_bytes", "fine_features"), [(False, 12, 1), (True, 6, 5)])
+def test_traffic_is_that_of_the_formula_in_the_docs(workers, coarse, row_bytes, fine_features, tmp_path):
+    rw.write_letor(rw.synthetic.polynomial_queries(100, n_documents=20, n_features=12, seed=1), tmp_path / "a.txt")
+    binned = rw.BinnedData.create(tmp_path / "a.txt", tmp_path / "a.binned", coarse=coarse)
+    ranker = rw.LambdaMART(rounds=4, max_leaves=12, coarse=coarse, feature_fraction=1.0)
+    for ended in ranker.fit(binned, cluster=InProcess(workers)).history_.rounds:
+        divisions = ended.diagnostics["divisions"]
+        expected = 2_112 * row_bytes * (1 + divisions) + 4_112 * fine_features * (1 + 2 * divisions)
+        assert ended.diagnostics["exchanged_bytes"] == pytest.approx(workers * expected, rel=0.2)
+        assert 11 <= divisions <= 24

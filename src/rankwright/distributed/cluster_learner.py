@@ -113,7 +113,7 @@ class ClusterLearner:
             Documents(following, np.zeros(len(following), np.int64), copy=False) if len(following) else None
         )
         for _ in range(n_rounds):
-            lost, sent = self._coordinator.n_lost, self._coordinator.n_bytes
+            before = self._counts()
             trees, end = self._round()
             if trees is None:
                 break
@@ -125,12 +125,7 @@ class ClusterLearner:
             members.append(WeightedModel(trees.step, model))
             outputs.append(np.zeros(0) if documents is None else model.outputs(documents))
             values.append(np.concatenate([measured[number] for number in sorted(measured)]))
-            diagnostics.append(
-                {
-                    "lost_workers": float(self._coordinator.n_lost - lost),
-                    "exchanged_bytes": float(self._coordinator.n_bytes - sent),
-                }
-            )
+            diagnostics.append({name: count - before[name] for name, count in self._counts().items()})
         scores = np.zeros((len(members), 1))  # those of the documents are with the workers
         return RoundBlock(
             members,
@@ -140,6 +135,16 @@ class ClusterLearner:
             diagnostics=diagnostics,
             measured=np.array(values) if self._measured else None,
         )
+
+    def _counts(self) -> dict[str, float]:
+        """Return what has happened so far: its differences are the diagnostics of a round."""
+        coordinator = self._coordinator
+        return {
+            "lost_workers": float(coordinator.n_lost),
+            "requests": float(coordinator.n_requests),
+            "divisions": float(coordinator.n_divisions),
+            "exchanged_bytes": float(coordinator.n_bytes),
+        }
 
     def _round(self) -> tuple[RoundTrees | None, RoundsEnd]:
         """Return the trees of the next round; None if there are none, and why."""

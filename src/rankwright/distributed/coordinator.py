@@ -44,7 +44,8 @@ class Coordinator:
         self._rounds: list[RoundTrees] = []
         self._requests: list[Request] = []  # of this round
         self._shares: dict[Actor, list[Share]] = {}
-        self.n_lost, self.n_bytes = 0, 0
+        self.n_lost = 0
+        self.n_requests = self.n_divisions = self.n_bytes = 0
         self._start()
 
     def _start(self) -> None:
@@ -76,6 +77,8 @@ class Coordinator:
     def ask(self, method: str, *arguments: Any) -> Any:
         """Return the answer of all partitions together to a request."""
         self._requests.append((method, arguments))
+        self.n_requests += 1
+        self.n_divisions += len(arguments[0]) if method == "divide" else 0
         calls = {}
         for actor, shares in self._shares.items():
             numbers = [share.number for share in shares]
