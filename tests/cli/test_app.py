@@ -35,6 +35,7 @@ VERBS = [
     "tune",
     "evaluate",
     "clicks",
+    "judge",
     "judgements",
     "compare",
     "combine",

@@ -72,7 +72,7 @@ def write_whole(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
         if part is not None:
             with suppress(OSError):
                 part.unlink()
-    _sync_folder(target.parent)
+    sync_folder(target.parent)
 
 
 ANY = "?" * 16
@@ -126,7 +126,7 @@ def _mode_of(target: Path) -> int | None:
     return stat.S_IMODE(status.st_mode)
 
 
-def _sync_folder(folder: Path) -> None:
+def sync_folder(folder: Path) -> None:
     """Make the new name survive a power cut, where the system can open a folder."""
     try:
         descriptor = os.open(folder, os.O_RDONLY)

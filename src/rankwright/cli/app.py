@@ -63,6 +63,7 @@ OTHER_NAMES = {
 FUNCTIONS = {
     "analyse": "tasks.analyse.analyse",
     "clicks": "tasks.clicks.clicks",
+    "judge": "tasks.judgements.judge",
     "judgements": "tasks.judgements.judgements",
     "rank": "predict.rank",
     "bin": "bin_files.bin_files",
@@ -94,7 +95,7 @@ class Verbs(VerbGroup):
         ),
         "Apply a model": ("predict", "rank", "serve", "drift", "info", "import", "export"),
         "Search text": ("index", "search", "features"),
-        "Judge": ("judgements",),
+        "Judge": ("judge", "judgements"),
         "Learn from users": ("clicks",),
     }
 

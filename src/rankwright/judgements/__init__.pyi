@@ -4,6 +4,7 @@ from .judge_agreement import Agreement as Agreement
 from .judge_agreement import agreement as agreement
 from .judge_checks import JudgeChecks as JudgeChecks
 from .judge_checks import judges as judges
+from .judging.launch import judge as judge
 from .merging import MergedGrades as MergedGrades
 from .merging import merge as merge
 from .selection import NextDocuments as NextDocuments

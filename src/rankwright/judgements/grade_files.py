@@ -8,6 +8,7 @@ import warnings
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -47,7 +48,10 @@ class JudgeWarning(UserWarning):
 
 
 class GivenGrade(NamedTuple):
-    """One grade, or None where a judge skipped a document or withdrew a grade; `where` names its line or row."""
+    """One grade, or None where a judge skipped a document or withdrew a grade; `where` names its line or row.
+
+    Lines of `rankwright judge` also say whether a document was skipped, and have notes.
+    """
 
     query: str
     document: str
@@ -55,6 +59,8 @@ class GivenGrade(NamedTuple):
     grade: float | None
     time: float | None
     where: str
+    skipped: bool = False
+    note: str = ""
 
 
 def read_grades(
@@ -145,7 +151,7 @@ def _entries(
     plain = path.name.lower().removesuffix(".gz")
     judge = name or Path(plain).stem
     if plain.endswith(LINES):
-        return _line_entries(path, name, columns)
+        return read_entries(path, name, columns)
     if not plain.endswith((".csv", ".tsv", ".parquet")):
         return _trec_entries(path, judge)
     with naming(path):
@@ -202,7 +208,9 @@ def _roles(names: Sequence[str], named: Mapping[str, str]) -> dict[str, str]:
     return roles
 
 
-def _line_entries(path: Path, judge: str | None, named: Mapping[str, str]) -> Iterator[GivenGrade]:
+def read_entries(
+    path: Path, judge: str | None = None, named: Mapping[str, str] = MappingProxyType({})
+) -> Iterator[GivenGrade]:
     """Yield the grades of JSON Lines; a last line that was cut short, as by a power cut, is left out."""
     lines = [(number, line) for number, line in read_lines(path) if line.strip()]
     for count, (number, line) in enumerate(lines, start=1):
@@ -221,7 +229,8 @@ def _line_entries(path: Path, judge: str | None, named: Mapping[str, str]) -> It
                 raise InputError(f"{where}: there is no {role!r}; name it in {parameter(role)}.")
         query, document, by = (_text(values.get(role)) for role in ("query", "document", "judge"))
         named_by = judge if "judge" not in roles else by
-        yield _entry(query, document, named_by, values["grade"], values.get("time"), where, roles["grade"])
+        entry = _entry(query, document, named_by, values["grade"], values.get("time"), where, roles["grade"])
+        yield entry._replace(skipped=bool(fields.get("skipped")), note=_text(fields.get("note")) or "")
 
 
 def _text(value: Any) -> str | None:

@@ -110,8 +110,8 @@ class WordOptions:
 
 
 @option_group
-class QueryOptions:
-    """How queries and judgements are read."""
+class QueryFileOptions:
+    """How queries are read."""
 
     query_format: str | None = _of_queries(
         "jsonl, csv, tsv, parquet, trec or smart; by default recognised.", "NAME"
@@ -122,16 +122,22 @@ class QueryOptions:
     query_ids: str = _of_queries(
         "file, or place to number the queries from 1, as Cranfield's judgements do.", "KIND", default="file"
     )
-    qrels_format: str | None = _of_queries("trec, smart or beir; by default recognised.", "NAME")
-    grades: str | None = _of_queries(
-        "Label of each grade in the judgements, such as 1=4,2=3,3=2,4=1, or cranfield.", "GRADE=LABEL,..."
-    )
 
     def read_queries(self, path: str) -> Queries:
         """Read a file of queries."""
         part = None if self.query_part is None else [name.strip() for name in self.query_part.split(",")]
         ids: Any = self.query_ids
         return rw.text.read_queries(path, format=self.query_format, part=part, ids=ids)
+
+
+@option_group
+class QueryOptions(QueryFileOptions):
+    """How queries and judgements are read."""
+
+    qrels_format: str | None = _of_queries("trec, smart or beir; by default recognised.", "NAME")
+    grades: str | None = _of_queries(
+        "Label of each grade in the judgements, such as 1=4,2=3,3=2,4=1, or cranfield.", "GRADE=LABEL,..."
+    )
 
     def read_judgements(self, path: str) -> Judgements:
         """Read a file of judgements."""

@@ -231,13 +231,11 @@ class GracefulServer(uvicorn.Server):
         balancer sees that the service is not ready, and clients come back elsewhere.
         """
         self._service.is_draining = True
-        log("stopping", connections=len(self.server_state.connections))
         await asyncio.sleep(self._service.settings.grace)
         await self._close_port(sockets or [])
         await self._await_first_requests()
         await super().shutdown(sockets)
         self._service.close()
-        log("stopped", requests=self.server_state.total_requests)
 
     async def _close_port(self, sockets: list[socket.socket]) -> None:
         """Close the port, but accept the connections that the system has queued: a plain close would drop them."""
@@ -288,8 +286,10 @@ class Server(GracefulServer):
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Stop to watch files, then shut down."""
+        log("stopping", connections=len(self.server_state.connections))
         self._watching.cancel()
         await super().shutdown(sockets)
+        log("stopped", requests=self.server_state.total_requests)
 
 
 def _accepted(listening: socket.socket) -> list[socket.socket]:

@@ -1,4 +1,4 @@
-"""`rankwright judgements TASK`: grades of several judges."""
+"""`rankwright judge` and `rankwright judgements TASK`: grades of several judges."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from rankwright.cli.options.option_groups import REQUIRED, argument, option
 from rankwright.cli.options.result_options import ResultOptions
 from rankwright.cli.options.shared_options import checked_output, columns_by_role, named_files
 from rankwright.cli.options.signatures import Given, options_of
+from rankwright.cli.options.text_options import QueryFileOptions
 from rankwright.cli.output.console import note, write_text
 from rankwright.cli.verb_groups import VerbGroup
 
@@ -182,6 +183,49 @@ def next_documents(
         rw.write_run(result.run, out)
         note(f"wrote {out}")
     output.show(result)
+
+
+def judge(
+    *,
+    queries: str = option("Queries to judge.", "FILE", default=REQUIRED),
+    out: Path = option("File of judgements, new or to be continued (.jsonl).", "FILE", default=REQUIRED),
+    searcher: Path | None = option("Searcher that finds documents and has their texts.", "PATH"),
+    index: Path | None = option("Folder of an index, instead of --searcher; documents are found by BM25.", "DIR"),
+    pool: list[str] | None = option(
+        "Run of a system whose first documents are judged instead of those of the searcher; repeatable.", "FILE"
+    ),
+    options: Given = options_of(
+        "judgements.judge",
+        without=("pool",),
+        faces={
+            "depth": Face("N", more={"min": 1}),
+            "scale": Face("LIST"),
+            "host": Face("ADDRESS"),
+            "port": Face("N", more={"min": 0, "max": 65535}),
+            "tokens": Face("FILE"),
+        },
+    ),
+    reading: QueryFileOptions,
+) -> None:
+    """Judge documents on a local page, by keyboard; several judges can use it at once.
+
+    Example:
+
+        rankwright judge --index index --queries q.jsonl --out judged.jsonl
+    """
+    if (index is None) == (searcher is None):
+        raise InputError("Give --index DIR, or --searcher PATH.")
+    checked_output(out)
+    opened = rw.text.Searcher(rw.text.Index.open(index)) if index else rw.text.Searcher.load(str(searcher))
+    runs = _read_runs(pool) if pool else None
+    asked = reading.read_queries(queries)
+    rw.judgements.judge(opened, asked, out, pool=runs, **options, on_ready=_say_address)
+
+
+def _say_address(address: str, notes: Sequence[str]) -> None:
+    for sentence in notes:
+        note(sentence)
+    note(f"Judge at {address} (Ctrl-C stops; everything is saved as it is entered)")
 
 
 def _paths(texts: Sequence[str]) -> tuple[Path, ...]:
