@@ -22,6 +22,7 @@ void bind_postings(nanobind::module_& m);
 void bind_postings_merge(nanobind::module_& m);
 void bind_query_features(nanobind::module_& m);
 void bind_ranking(nanobind::module_& m);
+void bind_nearest(nanobind::module_& m);
 void bind_retrieval(nanobind::module_& m);
 void bind_sampling(nanobind::module_& m);
 void bind_simd(nanobind::module_& m);
@@ -61,6 +62,7 @@ NB_MODULE(_native, m) {
     rankwright::bindings::bind_postings_merge(m);
     rankwright::bindings::bind_query_features(m);
     rankwright::bindings::bind_ranking(m);
+    rankwright::bindings::bind_nearest(m);
     rankwright::bindings::bind_retrieval(m);
     rankwright::bindings::bind_sampling(m);
     rankwright::bindings::bind_simd(m);

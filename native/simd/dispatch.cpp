@@ -16,6 +16,7 @@
 #include "simd/query_kernels.hpp"
 #include "simd/tree_kernels.hpp"
 #include "simd/value_kernels.hpp"
+#include "simd/vector_kernels.hpp"
 
 namespace rankwright {
 
@@ -137,6 +138,8 @@ PairRows pair_rows(SimdPath) { return {portable::measure_from, portable::linear_
 #endif
 
 const ValueKernels& value_kernels(SimdPath path) { return RANKWRIGHT_KERNEL(path, value_kernels); }
+
+const VectorKernels& vector_kernels(SimdPath path) { return RANKWRIGHT_KERNEL(path, vector_kernels); }
 
 AddTrees& add_trees_on(SimdPath path) { return RANKWRIGHT_KERNEL(path, add_trees); }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "index/postings.hpp"
+#include "text/best.hpp"
 #include "text/weighting.hpp"
 
 namespace rankwright {
@@ -60,11 +61,6 @@ struct RankedQuery {
 double bound_of_word(Weighting weighting, double weight, double scale, double field_weight);
 // The same for the part of a score that depends on the length only.
 double bound_of_prior(Weighting weighting, const FieldWeighting& lengths, double prior, double field_weight);
-
-struct ScoredDocument {
-    double score;
-    std::int64_t document;
-};
 
 // The n best of the documents that have at least one word of the query, best first, equal scores by number. With
 // `skip`, postings that cannot belong to the result are not scored; the result is the same. Not for

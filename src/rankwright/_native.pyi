@@ -1039,6 +1039,24 @@ def score_documents(
     documents: NDArray[np.int64],
     n_threads: int,
 ) -> NDArray[np.float64]: ...
+def nearest_vectors(
+    vectors: Sequence[NDArray[np.int8]],
+    scales: Sequence[NDArray[np.float32]],
+    removed: Sequence[NDArray[np.uint64]],
+    queries: NDArray[np.int16],
+    n: int,
+    n_threads: int,
+    path: int | None = None,
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]: ...
+def vector_scores(
+    vectors: Sequence[NDArray[np.int8]],
+    scales: Sequence[NDArray[np.float32]],
+    queries: NDArray[np.int16],
+    offsets: NDArray[np.int64],
+    documents: NDArray[np.int64],
+    n_threads: int,
+    path: int | None = None,
+) -> NDArray[np.float64]: ...
 
 class TextFeature(enum.Enum):
     frequency = ...

@@ -162,6 +162,9 @@ def _search(folder):
     index.add(documents[3:])
     index.search("a c", n=3)
     found = rw.text.FeatureSet().documents(index, {"q": "b c", "p": "e"}, {"q": ["d1", "d4"], "p": ["d4", "d0"]})
+    index.encode(rw.text.Encoder(lambda texts: [[len(text), text.count("e"), 1.0] for text in texts], "sizes"))
+    index.search_all(["b c", "e"], rw.text.Dense(), 3)
+    rw.text.Dense().scores(index, rw.text.Queries.of({"q": "b c"}), [np.array([1, 4])])
     for model in (rw.text.BM25(), rw.text.AbsoluteDiscounting()):
         found.groups.scores(model, index.weights, 1)
     index.merge()

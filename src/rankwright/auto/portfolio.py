@@ -16,6 +16,7 @@ from rankwright.ensembling.pool import fitted_scorer
 from rankwright.models.combination import Combination
 from rankwright.models.nested_scorers import QueryFeatureScorer
 from rankwright.rankers.adarank import AdaRank
+from rankwright.rankers.fusion import Fusion, has_sources
 from rankwright.rankers.lambdamart import LambdaMART
 from rankwright.rankers.lambdarank import LambdaRank
 from rankwright.rankers.listnet import ListNet
@@ -135,9 +136,10 @@ INTERPRETABLE = (
 """Weighted sums of features, and of thresholds on single features in one direction each."""
 
 
-def portfolio_for(plan: FitPlan) -> Sequence[Entry]:
-    """Return the portfolio for data of this size."""
-    return LARGE if plan.folds == 1 else PORTFOLIO
+def portfolio_for(plan: FitPlan, data: Documents) -> Sequence[Entry]:
+    """Return the portfolio for data of this size; of several retrievers, their fusion comes first."""
+    fusion = [Entry("fusion", Fusion(), 0.1)] if has_sources(data) else []
+    return [*fusion, *(LARGE if plan.folds == 1 else PORTFOLIO)]
 
 
 def companion_entries(names: Sequence[str]) -> list[Entry]:

@@ -226,7 +226,7 @@ class AutoRanker(RandomParameters, Ranker):
         if self.portfolio is not None:
             own: Sequence[Entry] = [Entry(name, ranker) for name, ranker in named(self.portfolio)]
         else:
-            own = INTERPRETABLE if self.interpretable else portfolio_for(plan)
+            own = INTERPRETABLE if self.interpretable else portfolio_for(plan, plan.whole.data)
         ready = model_entries(self.models, plan.whole.data)  # first, since they take no time
         return [entry.optimising(self.metric) for entry in (*ready, *own, *companion_entries(self.companions))]
 

@@ -39,7 +39,7 @@ START = struct.Struct("<I")
 END = struct.Struct("<QQI")
 ALIGNMENT = 64
 BLOCK = 1 << 14
-DTYPES = ("uint8", "uint32", "uint64", "int64", "float32", "float64")
+DTYPES = ("int8", "uint8", "uint32", "uint64", "int64", "float32", "float64")
 MAX_DIMENSIONS = 2
 
 

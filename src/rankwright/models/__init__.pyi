@@ -6,6 +6,7 @@ from .combination import Combination as Combination
 from .combination import StandardisedScorer as StandardisedScorer
 from .combination import share_columns as share_columns
 from .feature import FeatureScorer as FeatureScorer
+from .fusion import FusionScorer as FusionScorer
 from .linear import LinearScorer as LinearScorer
 from .model_file import load as load
 from .model_file import save as save

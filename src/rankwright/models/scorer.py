@@ -101,8 +101,7 @@ class Scorer(ABC):
 
         names = "" if self.feature_names is None else f": {brief_list(self.feature_names)}"
         facts = {"kind": self.kind, "features": f"{self.n_features:,}{names}"}
-        if self.n_rounds:
-            facts["rounds"] = f"{self.n_rounds:,}"
+        facts |= {"rounds": f"{self.n_rounds:,}"} if self.n_rounds else {}
         for name, fact in self.about.items():
             facts.setdefault(name, spelled_fact(fact))
         short = {name: f"{fact[:MAX_SHOWN]}{'...' * (len(fact) > MAX_SHOWN)}" for name, fact in facts.items()}
@@ -312,6 +311,7 @@ MODULES = {
     "correction": "residual",
     "expected_relevance": "class_trees",
     "feature": "feature",
+    "fusion": "fusion",
     "hidden_layer": "regression_calibrations",
     "linear": "linear",
     "logistic_calibration": "probability_calibrations",

@@ -31,7 +31,7 @@ class BM25Ranker(RetrievalRanker):
     >>> index = rw.text.Index.build(documents, "index")
     >>> judged = rw.text.FeatureSet("BM25").judged(index, queries, judgements, candidates=20)
     >>> rw.BM25Ranker("map", k1=1.2).fit(judged.data).model_  # b is tuned
-    RetrievalScorer(bm25, k1=1.2, b=0)
+    RetrievalScorer(bm25, k1=1.2, b=1)
     """
 
     name: ClassVar[str] = "bm25"

@@ -9,6 +9,7 @@ from .collections.generated import GeneratedCollection as GeneratedCollection
 from .collections.generated import generated_collection as generated_collection
 from .collections.queries import Queries as Queries
 from .collections.queries import read_queries as read_queries
+from .encoders.encoder import Encoder as Encoder
 from .feature_logs.elasticsearch import read_ltr_log as read_ltr_log
 from .feature_logs.solr import read_solr_features as read_solr_features
 from .features.feature_set import FeatureSet as FeatureSet
@@ -19,6 +20,8 @@ from .retrieval import BM25 as BM25
 from .retrieval import AbsoluteDiscounting as AbsoluteDiscounting
 from .retrieval import Dirichlet as Dirichlet
 from .retrieval import JelinekMercer as JelinekMercer
+from .retrievers.dense import Dense as Dense
+from .retrievers.hybrid import Hybrid as Hybrid
 from .searcher import Searcher as Searcher
 from .snippets import Snippet as Snippet
 from .text_documents import TextDocuments as TextDocuments

@@ -27,7 +27,9 @@ from rankwright.text.features.feature_names import chosen_fields, settings_of
 from rankwright.text.features.feature_set import FeatureSet
 from rankwright.text.index.checks import checked_n, searching_model
 from rankwright.text.index.index import Index
-from rankwright.text.retrieval import BM25, model_of, state_of_model
+from rankwright.text.retrieval import BM25
+from rankwright.text.retrievers.retriever import BaseRetriever
+from rankwright.text.retrievers.spelling import retrieval_of, split_sources, state_of_retrieval
 from rankwright.text.snippets import WIDTH, best_snippet
 
 if TYPE_CHECKING:
@@ -36,12 +38,13 @@ if TYPE_CHECKING:
     from rankwright.base.arrays import Doubles
     from rankwright.models.scorer import Fitted, Scorer
     from rankwright.text.analyser import Analysis
+    from rankwright.text.encoders.encoder import Encoder
     from rankwright.text.index.snapshot import SearchResults
     from rankwright.text.retrieval import RetrievalModel
     from rankwright.text.snippets import Snippet
     from rankwright.text.text_documents import TextDocuments
 
-SETTINGS = ("index", "analyser", "candidates", "retrieval", "features")
+SETTINGS = ("index", "analyser", "candidates", "retrieval", "encoders", "features")
 NAME = "searcher.rws"  # of a searcher that is saved in the folder of its index
 
 
@@ -62,8 +65,9 @@ class Searcher:
     candidates : int
         The number of documents that the retrieval model finds for each query, and so the most that a search with
         a model can return.
-    retrieval : BM25, Dirichlet or JelinekMercer, optional
-        The retrieval model; `BM25()` by default.
+    retrieval : BM25, Dirichlet, JelinekMercer, Dense or Hybrid, optional
+        How candidates are found; by default as the features say, otherwise by `BM25()`. Several retrievers find as
+        many documents each as `candidates` says.
 
     Examples
     --------
@@ -82,7 +86,7 @@ class Searcher:
         model: Scorer | Fitted | None = None,
         *,
         candidates: int = 100,
-        retrieval: RetrievalModel | None = None,
+        retrieval: RetrievalModel | BaseRetriever | None = None,
     ) -> None:
         self.index = index
         self.model = None if model is None else _checked_scorer(model)
@@ -92,7 +96,18 @@ class Searcher:
         if self.model is not None and self.features is not None:
             _require_features(self.model, self.features.names(index))
         self.candidates = checked_n(candidates, "candidates")
-        self.retrieval = BM25() if retrieval is None else searching_model(retrieval)
+        self.retrieval = self._checked_retrieval(retrieval)
+
+    def _checked_retrieval(self, given: RetrievalModel | BaseRetriever | None) -> RetrievalModel | BaseRetriever:
+        """Return how candidates are found; the features of several retrievers need these."""
+        own = None if self.features is None else self.features.retrieval
+        if own is not None and given not in (None, own):
+            raise InputError(f"The features are those of {own}: candidates must be found by it, not by {given}.")
+        if own is not None:
+            return own
+        if isinstance(given, BaseRetriever):
+            return given
+        return BM25() if given is None else searching_model(given)
 
     def search(self, query: str, n: int = 10) -> SearchResults:
         """Return the n best documents for a query; nothing is found for a query without any known word."""
@@ -151,36 +166,43 @@ class Searcher:
         *,
         analyser: Analysis | None = None,
         functions: Mapping[str, Any] | None = None,
+        encoders: Sequence[Encoder] = (),
     ) -> Searcher:
         """Load a searcher from its file, or from the folder of its index; nothing in the file is executed.
 
-        A function that was given as analyser or as a feature is not stored, so that it must be given again.
+        A function that was given as analyser, encoder or feature is not stored, so that it must be given again.
         """
         file = Path(path) / NAME if Path(path).is_dir() else Path(path)
         settings, model = read_searcher(file)
         try:
-            return cls._of(settings, model, file.resolve().parent, analyser, functions)
+            return cls._of(settings, model, file.resolve().parent, analyser, functions, encoders)
         except InputError as error:
             raise InputError(f"{file} cannot be used: {shortened(str(error), SENTENCE)}") from None
 
     @classmethod
     def _of(
-        cls, settings: dict[str, Any], model: Scorer | None, folder: Path, analyser: Analysis | None, given: Any
+        cls,
+        settings: dict[str, Any],
+        model: Scorer | None,
+        folder: Path,
+        analyser: Analysis | None,
+        given: Any,
+        encoders: Sequence[Encoder],
     ) -> Searcher:
         if settings.keys() != set(SETTINGS) or not isinstance(settings["index"], str):
             raise InputError(f"its settings must be {', '.join(SETTINGS)}.")
-        index = Index.open(folder / settings["index"], analyser=analyser)
+        index = Index.open(folder / settings["index"], analyser=analyser, encoders=encoders)
         if settings["analyser"] != index.analyser_state:
             raise InputError(f"the index {index.path} was built again, with another analyser.")
+        if settings["encoders"] != index.encoders.checksums():
+            raise InputError(f"the index {index.path} has vectors of other encoders than when it was saved.")
         features, retrieval = settings["features"], settings["retrieval"]
-        if not isinstance(retrieval, list) or len(retrieval) != 2:
-            raise InputError("its retrieval must be a name and parameters.")
         searcher = cls(
             index,
             None if features is None else FeatureSet.from_state(features, functions=given),
             model,
             candidates=settings["candidates"],
-            retrieval=model_of(*retrieval),
+            retrieval=retrieval_of(retrieval),
         )
         if searcher._state(settings["index"]) != settings:
             raise InputError("its settings are not complete: save the searcher again.")
@@ -192,7 +214,8 @@ class Searcher:
             "index": index,
             "analyser": self.index.analyser_state,
             "candidates": self.candidates,
-            "retrieval": [*state_of_model(self.retrieval)],
+            "retrieval": state_of_retrieval(self.retrieval),
+            "encoders": self.index.encoders.checksums(),
             "features": None if self.features is None else self.features.state(),
         }
 
@@ -202,17 +225,25 @@ class Searcher:
 
     def _search(self, queries: Queries, n: int, n_jobs: int | None) -> list[SearchResults]:
         if self.model is None or self.features is None:
-            return self.index.search_all(queries.texts, self.retrieval, n, n_jobs=n_jobs)
-        index, threads = self.index, resolve_threads(n_jobs)
+            return [results.first(n) for results in self._found(queries, None, n, n_jobs)]
+        index = self.index
         terms = positioned_terms(index.analyser, queries.texts)
-        lists = index.snapshot.search(
-            [query.terms for query in terms], self.retrieval, self.candidates, index.weights, n_threads=threads
-        )
+        lists = self._found(queries, [query.terms for query in terms], self.candidates, n_jobs)
         if not any(map(len, lists)):
             return lists
-        documents = self.features.documents_of_terms(index, queries, terms, lists, n_jobs=n_jobs)
+        depth = self.candidates
+        documents = self.features.documents_of_terms(index, queries, terms, lists, depth=depth, n_jobs=n_jobs)
         scores = self.model.predict(_only_known(documents, self.model), n_jobs=n_jobs)
         return _ranked(lists, scores, n)
+
+    def _found(self, queries: Queries, terms: Any, n: int, n_jobs: int | None) -> list[SearchResults]:
+        """Return the n documents that the retriever finds for each query, or that each of several finds."""
+        if isinstance(self.retrieval, BaseRetriever):
+            return self.retrieval.find(self.index, queries, n, n_jobs=n_jobs)
+        if terms is None:
+            terms = terms_of_texts(self.index.analyser, queries.texts)
+        threads = resolve_threads(n_jobs)
+        return self.index.snapshot.search(terms, self.retrieval, n, self.index.weights, n_threads=threads)
 
     def _importance(self, terms: Sequence[str]) -> dict[str, float]:
         """Return the idf of each term, in the field where most documents have it."""
@@ -234,7 +265,8 @@ def features_of(model: Scorer, columns: Any = None) -> FeatureSet:
     if model.feature_names is None:
         return FeatureSet(columns=columns)
     own = FeatureSet(columns=columns).column_names
-    return FeatureSet(**settings_of([name for name in model.feature_names if name not in own]), columns=columns)
+    names, retrieval = split_sources([name for name in model.feature_names if name not in own])
+    return FeatureSet(**settings_of(names), columns=columns, retrieval=retrieval)
 
 
 def _named_features(model: Scorer, index: Index) -> FeatureSet:

@@ -15,16 +15,17 @@ from typing import TYPE_CHECKING, Any
 from rankwright.base.errors import InputError, parameter
 from rankwright.base.wording import nearest
 from rankwright.text.features.definitions import ADARANK_2007, ALL_FIELDS, FAMILIES, FEATURES, TABLE_2
-from rankwright.text.retrieval import model_of
+from rankwright.text.retrieval import model_of, state_of_model
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from rankwright.text.features.definitions import TextFeature
     from rankwright.text.retrieval import RetrievalModel
 
 JOIN = " + "  # between the fields of a scope that is not the whole document
 SPELLED = re.compile(r"(?P<name>.+) \((?P<parameters>[\w.+=-]+(?: [\w.+=-]+)*)\)")
+DENSE = "dense"  # the family of features of encoders
 FEATURE_OF = {feature.name: feature for feature in FEATURES}
 
 
@@ -37,6 +38,23 @@ def full_name(scope: str, feature: TextFeature, models: Mapping[str, RetrievalMo
     """Return the name of a feature in a scope, with the parameters of its model that are not the default."""
     spelled = "" if feature.model is None else _spelled(models[feature.model])
     return f"{feature.named(scope)} ({spelled})" if spelled else feature.named(scope)
+
+
+MODEL_NAMES = {"bm25": "BM25", "dirichlet": "LM Dirichlet", "jelinek_mercer": "LM Jelinek-Mercer"}
+
+
+def model_name(model: RetrievalModel) -> str:
+    """Return the name of a model as a retriever, with its parameters that are not the default."""
+    spelled = _spelled(model)
+    name = MODEL_NAMES[state_of_model(model)[0]]
+    return f"{name} ({spelled})" if spelled else name
+
+
+def model_named(name: str) -> RetrievalModel | None:
+    """Return the model that `model_name` spells, None if it spells none."""
+    base, parameters = _split(name)
+    known = {spelled: key for key, spelled in MODEL_NAMES.items()}
+    return model_of(known[base], parameters) if base in known else None
 
 
 def settings_of(names: Sequence[str]) -> dict[str, Any]:
@@ -122,8 +140,24 @@ def chosen_fields(given: Sequence[str] | None, of_index: Sequence[str]) -> tuple
     return fields
 
 
-def chosen_columns(features: Sequence[str] | None, fields: Sequence[str]) -> list[Column]:
-    """Return the wanted features, in the order of the declarations, field by field, then of all fields together.
+def chosen_encoders(features: Sequence[str] | None, encoders: Iterable[str]) -> tuple[str, ...]:
+    """Return the encoders whose cosine is wanted."""
+    if features == ADARANK_2007:
+        return ()
+    return tuple(
+        name for name in encoders if features is None or DENSE in features or dense_name(name) in features
+    )
+
+
+def dense_name(encoder: str) -> str:
+    """Return the name of the feature of an encoder."""
+    return f"{encoder}: cosine"
+
+
+def chosen_columns(
+    features: Sequence[str] | None, fields: Sequence[str], encoders: Iterable[str] = ()
+) -> list[Column]:
+    """Return the wanted features of words, as declared, field by field, then of all fields together.
 
     All fields together are the field itself if there is only one.
     """
@@ -137,7 +171,8 @@ def chosen_columns(features: Sequence[str] | None, fields: Sequence[str]) -> lis
         return [(scope, feature) for scope, feature in every if not feature.of_document]
     wanted = dict.fromkeys(features)
     known = {feature.named(scope): None for scope, feature in every}
-    known |= dict.fromkeys([*FAMILIES, *(feature.name for feature in FEATURES)])
+    known |= dict.fromkeys([*FAMILIES, DENSE, *(feature.name for feature in FEATURES)])
+    known |= dict.fromkeys(map(dense_name, encoders))
     for name in wanted:
         if name not in known:
             raise InputError(f"There is no feature {name!r}{nearest(name, known)}")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from rankwright.base.arrays import sealed
-from rankwright.base.errors import InputError
+from rankwright.base.errors import InputError, require_type
 from rankwright.base.resources import resolve_threads
 from rankwright.data.dataset import Documents
 from rankwright.text.analyser import positioned_terms
@@ -20,7 +20,9 @@ from rankwright.text.features.definitions import ALL_FIELDS
 from rankwright.text.features.feature_names import (
     checked_features,
     chosen_columns,
+    chosen_encoders,
     chosen_fields,
+    dense_name,
     full_name,
     whole_scope,
 )
@@ -28,6 +30,9 @@ from rankwright.text.features.feature_values import FeatureColumns, RetrievalMod
 from rankwright.text.features.judged_features import judged_features
 from rankwright.text.features.user_columns import UserColumn, column_from, columns_from, require_coverage
 from rankwright.text.retrieval import BM25, AbsoluteDiscounting, Dirichlet, JelinekMercer, model_of, state_of_model
+from rankwright.text.retrievers.dense import Dense
+from rankwright.text.retrievers.hybrid import Hybrid
+from rankwright.text.retrievers.spelling import retrieval_of, state_of_retrieval
 from rankwright.text.text_documents import TextDocuments, TextSource
 
 if TYPE_CHECKING:
@@ -39,16 +44,18 @@ if TYPE_CHECKING:
     from rankwright.text.features.judged_features import JudgedFeatures
     from rankwright.text.index.index import Index
     from rankwright.text.retrieval import RetrievalModel
+    from rankwright.text.retrievers.retriever import BaseRetriever
 
 Function = Callable[[str, TextDocument], float]
 N_CANDIDATES = 100
 
 
 class FeaturePlan(NamedTuple):
-    """The fields and columns of a feature set in an index, and the names of the columns."""
+    """The fields and columns of a feature set in an index, its encoders, and the names of the columns."""
 
     fields: tuple[str, ...]
     columns: FeatureColumns
+    encoders: tuple[str, ...]
     names: tuple[str, ...]
 
 
@@ -61,7 +68,8 @@ class FeatureSet:
     features : str or sequence of str, optional
         Families of features (such as "tf", "BM25" or "proximity"), features in all fields ("minimal span"), or
         single ones ("title: BM25"); or "adarank-2007", the seven features of the whole document in Table 2 of Xu
-        and Li (SIGIR 2007). By default all but the length, which is that of the document whatever the query is.
+        and Li (SIGIR 2007); or "dense", the cosine of each encoder of the index ("minilm: cosine"). By default all
+        but the length, which is that of the document whatever the query is.
         `rankwright.text.features.definitions` declares them.
     fields : sequence of str, optional
         The fields of the index to use; by default all. All of them together, as one document, are "all fields" in
@@ -75,6 +83,9 @@ class FeatureSet:
         need the text of documents, which `Index.build` stores by default.
     bm25, dirichlet, jelinek_mercer, absolute_discounting
         The models whose scores are features.
+    retrieval : Hybrid, optional
+        Several retrievers: how `judged` and searchers find candidates. The score and the rank that a document has
+        by each of them, and the fixed fusions of their scores, are features.
 
     Examples
     --------
@@ -94,10 +105,11 @@ class FeatureSet:
     dirichlet: Dirichlet = field(default=Dirichlet(), kw_only=True)
     jelinek_mercer: JelinekMercer = field(default=JelinekMercer(), kw_only=True)
     absolute_discounting: AbsoluteDiscounting = field(default=AbsoluteDiscounting(), kw_only=True)
+    retrieval: Hybrid | None = field(default=None, kw_only=True)
     _columns: tuple[UserColumn, ...] = field(init=False, repr=False)
-    _plans: dict[tuple[str, ...], FeaturePlan] = field(
+    _plans: dict[Any, FeaturePlan] = field(
         init=False, repr=False, default_factory=dict
-    )  # by an index's fields
+    )  # by an index's fields and encoders
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "features", checked_features(self.features))
@@ -108,13 +120,16 @@ class FeatureSet:
         ):
             if not isinstance(getattr(self, name), kind):
                 raise InputError(f"{name} must be {kind.__name__}(), not {getattr(self, name)!r}.")
+        if self.retrieval is not None:
+            require_type(self.retrieval, Hybrid, "retrieval of a feature set must be Hybrid")
 
     def names(self, index: Index) -> list[str]:
         """Return the names of the features of an index's documents, in the order of columns.
 
         Parameters of models that are not the default are part of a name, as in "title: BM25 (k1=0.9 b=0.4)".
         """
-        names = [*self._plan(index).names, *self.column_names, *(self.functions or ())]
+        sources = [] if self.retrieval is None else self.retrieval.column_names(index)
+        names = [*self._plan(index).names, *sources, *self.column_names, *(self.functions or ())]
         if len({*names}) < len(names):
             twice = next(name for name in names if names.count(name) > 1)
             raise InputError(f"Two features are called {twice!r}.")
@@ -126,6 +141,7 @@ class FeatureSet:
         queries: Queries | Mapping[str, str],
         candidates: CandidatesLike,
         *,
+        depth: int = N_CANDIDATES,
         n_jobs: int | None = None,
     ) -> TextDocuments:
         """Return the features of each query's candidates, one row per document, in the order of the candidates.
@@ -138,6 +154,8 @@ class FeatureSet:
             The queries.
         candidates : list of SearchResults, Run, or mapping of query ids to lists of document ids
             The documents of each query; results stand in the order of the queries.
+        depth : int
+            With several retrievers: the number of documents of each of them that have a rank.
         n_jobs : int, optional
             The number of threads; all by default. The features do not depend on it.
         """
@@ -145,7 +163,7 @@ class FeatureSet:
         chosen = candidates_of(candidates, named, index.snapshot)
         ids = [name for documents in chosen for name in documents.ids]
         terms = positioned_terms(index.analyser, named.texts)
-        return self.documents_of_terms(index, named, terms, chosen, ids=ids, n_jobs=n_jobs)
+        return self.documents_of_terms(index, named, terms, chosen, ids=ids, depth=depth, n_jobs=n_jobs)
 
     def documents_of_terms(
         self,
@@ -155,6 +173,7 @@ class FeatureSet:
         candidates: Sequence[Candidates],
         *,
         ids: Sequence[str] | None = None,
+        depth: int = N_CANDIDATES,
         n_jobs: int | None = None,
     ) -> TextDocuments:
         """Return the features of candidates for queries whose terms are known; `ids` name the documents, if given.
@@ -163,13 +182,14 @@ class FeatureSet:
         """
         sizes = [len(part.numbers) for part in candidates]
         documents = Documents(
-            sealed(self._values(index, queries, terms, candidates, resolve_threads(n_jobs))),
+            sealed(self._values(index, queries, terms, candidates, depth, n_jobs)),
             np.repeat(np.array(queries.ids, np.str_), sizes),
             document_ids=ids,
             feature_names=self.names(index),
             copy=False,
         )
-        source = TextSource(index.snapshot, index.weights, tuple(part.terms for part in terms))
+        fused = () if self.retrieval is None else tuple(self.retrieval.column_names(index))
+        source = TextSource(index.snapshot, index.weights, tuple(part.terms for part in terms), fused)
         numbers = np.concatenate([np.zeros(0, np.int64), *(part.numbers for part in candidates)])
         return TextDocuments.of(documents, source, np.repeat(np.arange(len(sizes)), sizes), numbers)
 
@@ -180,7 +200,7 @@ class FeatureSet:
         judgements: Judgements,
         *,
         candidates: int | CandidatesLike = N_CANDIDATES,
-        model: RetrievalModel | None = None,
+        model: RetrievalModel | BaseRetriever | None = None,
         judged_too: bool = False,
         unjudged: str = "irrelevant",
         n_jobs: int | None = None,
@@ -197,16 +217,20 @@ class FeatureSet:
             Labels of documents by query. Judgements for unknown queries and documents are counted.
         candidates : int, list of SearchResults, Run or mapping
             How many documents a search finds for each query, or the documents themselves.
-        model : BM25, Dirichlet or JelinekMercer, optional
-            How the search scores documents; by default `BM25()`.
+        model : BM25, Dirichlet, JelinekMercer, Dense or Hybrid, optional
+            How documents are found; by default as `retrieval` of the feature set says, otherwise by `BM25()`. Of
+            several retrievers, each finds as many documents as `candidates` says.
         judged_too : bool
             Whether judged documents that are not among the candidates are added. Most of them are relevant, which
             a ranker can learn from their low scores: its measured accuracy is then too optimistic.
         unjudged : "irrelevant" or "drop"
             Whether candidates without a judgement count as not relevant, with label 0, or are left out.
         """
+        depth = candidates if isinstance(candidates, int) else N_CANDIDATES
+        if isinstance(candidates, int) and model is None:
+            model = self.retrieval
         return judged_features(
-            partial(self.documents, n_jobs=n_jobs),
+            partial(self.documents, depth=depth, n_jobs=n_jobs),
             index,
             as_queries(queries),
             judgements,
@@ -225,6 +249,7 @@ class FeatureSet:
             "columns": {column.name: column.state() for column in self._columns},
             "functions": [*(self.functions or ())],
             "models": {name: state_of_model(model)[1] for name, model in self._models()._asdict().items()},
+            "retrieval": None if self.retrieval is None else state_of_retrieval(self.retrieval),
         }
 
     @classmethod
@@ -240,10 +265,13 @@ class FeatureSet:
                 "columns": dict(columns),
                 "functions": [*names],
                 "models": dict(models),
+                "retrieval": retrieval,
             } if models.keys() == {*RetrievalModels._fields}:
                 pass
             case _:
-                raise InputError("a feature set must have features, fields, columns, functions and models.")
+                raise InputError(
+                    "a feature set must have features, fields, columns, functions, models and retrieval."
+                )
         if {*map(str, names)} != {*(functions or {})}:
             wanted = ", ".join(map(str, names)) or "none"
             raise InputError(
@@ -251,6 +279,7 @@ class FeatureSet:
             )
         made: dict[str, Any] = {name: model_of(name, models[name]) for name in RetrievalModels._fields}
         given = None if functions is None else {name: functions[name] for name in names}
+        made["retrieval"] = None if retrieval is None else retrieval_of(retrieval)
         result = cls(features, fields=fields, functions=given, **made)
         object.__setattr__(result, "_columns", tuple(column_from(name, state) for name, state in columns.items()))
         return result
@@ -271,19 +300,23 @@ class FeatureSet:
 
     def _plan(self, index: Index) -> FeaturePlan:
         """Return the plan for an index; cached, since every search needs it."""
-        if index.fields not in self._plans:
+        key = (index.fields, *index.encoders)
+        if key not in self._plans:
             fields = chosen_fields(self.fields, index.fields)
-            columns = chosen_columns(self.features, fields)
+            columns = chosen_columns(self.features, fields, index.encoders)
+            encoders = chosen_encoders(self.features, index.encoders)
             whole, models = whole_scope(fields, index.fields), self._models()._asdict()
-            self._plans[index.fields] = FeaturePlan(
+            self._plans[key] = FeaturePlan(
                 fields,
                 FeatureColumns.of([(_scope_number(scope, fields), feature) for scope, feature in columns]),
+                encoders,
                 tuple(
                     full_name(whole if scope == ALL_FIELDS else scope, feature, models)
                     for scope, feature in columns
-                ),
+                )
+                + tuple(map(dense_name, encoders)),
             )
-        return self._plans[index.fields]
+        return self._plans[key]
 
     def _models(self) -> RetrievalModels:
         return RetrievalModels(self.bm25, self.dirichlet, self.jelinek_mercer, self.absolute_discounting)
@@ -294,21 +327,32 @@ class FeatureSet:
         queries: Queries,
         terms: Sequence[PositionedTerms],
         candidates: Sequence[Candidates],
-        n_threads: int,
+        depth: int,
+        n_jobs: int | None,
     ) -> Floats:
         """Return the features of each query's candidates."""
         plan = self._plan(index)
         numbers = [documents.numbers for documents in candidates]
         scopes = index.snapshot.scopes(plan.fields)
-        values = feature_values(scopes, self._models(), terms, numbers, plan.columns, n_threads)
-        if not (self._n_own and candidates):
-            return values
+        columns: list[Any] = [
+            feature_values(scopes, self._models(), terms, numbers, plan.columns, resolve_threads(n_jobs))
+        ]
+        columns += [
+            Dense(encoder).scores(index, queries, numbers, n_jobs=n_jobs)[:, None] for encoder in plan.encoders
+        ]
+        if self.retrieval is not None:
+            columns.append(self.retrieval.columns(index, queries, numbers, depth, n_jobs=n_jobs))
+        if self._n_own and candidates:
+            columns.append(self._own_columns(index, queries, candidates))
+        return columns[0] if len(columns) == 1 else np.hstack(columns).astype(np.float32)
+
+    def _own_columns(self, index: Index, queries: Queries, candidates: Sequence[Candidates]) -> Floats:
         require_coverage(self._columns, queries.ids)
         own = [
             self._own(index, query, text, documents)
             for (query, text), documents in zip(queries, candidates, strict=True)
         ]
-        return np.hstack([values, np.concatenate(own)])
+        return np.concatenate(own)
 
     def _own(self, index: Index, query: str, text: str, candidates: Candidates) -> Floats:
         """Return the user's columns and functions of a query's documents."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -16,9 +16,11 @@ from rankwright.text.analyser import terms_of_texts
 from rankwright.text.collections.coverage import known_judgements
 from rankwright.text.collections.queries import Queries
 from rankwright.text.features.candidates import candidates_of
+from rankwright.text.retrievers.hybrid import Hybrid
+from rankwright.text.retrievers.retriever import BaseRetriever
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from rankwright.text.collections.coverage import JudgementCoverage
     from rankwright.text.features.candidates import CandidatesLike
@@ -48,6 +50,8 @@ class JudgedFeatures(Result):
     recall
         The fraction of a query's relevant documents that are among its candidates: the mean over the queries that
         have any; NaN if none has.
+    recall_of
+        The same for what each of several retrievers finds alone, by name; empty if there is one.
     n_unjudged, unjudged
         Candidates without a judgement, and what became of them: "irrelevant" (label 0) or "drop" (left out).
     n_added
@@ -64,7 +68,7 @@ class JudgedFeatures(Result):
     >>> index = rw.text.Index.build(documents, "index")
     >>> judged = rw.text.FeatureSet(["BM25"]).judged(index, queries, judgements, candidates=20)
     >>> judged.data.X.shape, round(judged.recall, 2)
-    ((160, 6), 0.8)
+    ((160, 6), 0.81)
     """
 
     data: TextRankingData
@@ -79,6 +83,7 @@ class JudgedFeatures(Result):
     n_added: int
     n_known: int
     queries_without_words: tuple[str, ...]
+    recall_of: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def summary(self) -> str:
@@ -88,6 +93,9 @@ class JudgedFeatures(Result):
         )
 
     def blocks(self) -> Iterator[Text]:
+        if self.recall_of:
+            alone = ", ".join(f"{name} {metric_value(recall)}" for name, recall in self.recall_of.items())
+            yield Text(f"Recall of each retriever alone: {alone}.")
         unjudged = f"{counted(self.n_unjudged, 'candidate')} without a judgement"
         if self.unjudged == IRRELEVANT:
             outcome = f"{unjudged} counted as not relevant"
@@ -110,6 +118,7 @@ class JudgedFeatures(Result):
         return {
             "queries": self.n_queries,
             "recall": self.recall,
+            **({"recall_by_source": {**self.recall_of}} if self.recall_of else {}),
             "relevant": self.n_relevant,
             "relevant_found": self.n_relevant_found,
             "candidates": self.n_candidates,
@@ -145,7 +154,7 @@ def judged_features(
     judgements: Judgements,
     *,
     candidates: int | CandidatesLike,
-    model: RetrievalModel | None,
+    model: RetrievalModel | BaseRetriever | None,
     judged_too: bool,
     unjudged: str,
     n_jobs: int | None,
@@ -168,11 +177,6 @@ def judged_features(
     chosen = {query: judged_query.ids for query, judged_query in zip(used.ids, judged, strict=True)}
     documents = compute(index, used, chosen)
     data = documents.with_labels([label for judged_query in judged for label in judged_query.labels])
-    recalls = [
-        judged_query.n_relevant_found / judged_query.n_relevant
-        for judged_query in judged
-        if judged_query.n_relevant
-    ]
     return JudgedFeatures(
         data=data,
         coverage=coverage,
@@ -180,13 +184,36 @@ def judged_features(
         n_candidates=sum(judged_query.n_candidates for judged_query in judged),
         n_relevant=sum(judged_query.n_relevant for judged_query in judged),
         n_relevant_found=sum(judged_query.n_relevant_found for judged_query in judged),
-        recall=float(np.mean(recalls)) if recalls else float("nan"),
+        recall=_mean_recall(judged),
         n_unjudged=sum(judged_query.n_unjudged for judged_query in judged),
         unjudged=unjudged,
         n_added=sum(judged_query.n_added for judged_query in judged),
         n_known=_n_known(data),
         queries_without_words=_without_words(index, used),
+        recall_of=_recall_by_source(index, used, candidates, model, labels, n_jobs),
     )
+
+
+def _recall_by_source(
+    index: Index, queries: Queries, candidates: Any, model: Any, labels: dict[str, dict[str, float]], n_jobs: Any
+) -> dict[str, float]:
+    """Return the mean recall of each of several retrievers."""
+    if not isinstance(model, Hybrid):
+        return {}
+    recalls = {}
+    by_source = model.found(index, queries, candidates, n_jobs=n_jobs)
+    for name, lists in zip(model.sources(index), by_source, strict=True):
+        judged = [
+            _judged(results.ids, labels[query], judged_too=False, drop=False)
+            for query, results in zip(queries.ids, lists, strict=True)
+        ]
+        recalls[name] = _mean_recall(judged)
+    return recalls
+
+
+def _mean_recall(judged: Sequence[_Judged]) -> float:
+    recalls = [query.n_relevant_found / query.n_relevant for query in judged if query.n_relevant]
+    return float(np.mean(recalls)) if recalls else float("nan")
 
 
 def _n_known(data: TextRankingData) -> int:
@@ -219,11 +246,13 @@ def _candidate_ids(
     queries: Queries,
     used: Queries,
     candidates: Any,
-    model: RetrievalModel | None,
+    model: RetrievalModel | BaseRetriever | None,
     n_jobs: int | None,
 ) -> list[list[str]]:
     """Return the candidates of each used query, found or given."""
     if isinstance(candidates, int | np.integer) and not isinstance(candidates, bool):
+        if isinstance(model, BaseRetriever):
+            return [results.ids for results in model.find(index, used, int(candidates), n_jobs=n_jobs)]
         return [results.ids for results in index.search_all(used.texts, model, int(candidates), n_jobs=n_jobs)]
     if model is not None:
         raise InputError("model says how candidates are found: do not give it with the candidates.")

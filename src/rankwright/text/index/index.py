@@ -9,16 +9,22 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rankwright.base.array_files import ArrayWriter
-from rankwright.base.errors import InputError
-from rankwright.base.files import write_whole
+from rankwright.base.errors import InputError, require_type
 from rankwright.base.resources import resolve_threads
-from rankwright.base.wording import SENTENCE, counted, shortened
-from rankwright.text.analyser import Analyser, analyser_from, checked_analyser, state_of, terms_of_texts
-from rankwright.text.index.building import Building
+from rankwright.base.wording import counted
+from rankwright.text.analyser import Analyser, checked_analyser, state_of, terms_of_texts
+from rankwright.text.collections.queries import Queries
+from rankwright.text.encoders.encoder import Encoder, require_same
+from rankwright.text.encoders.known_encoders import KnownEncoders
+from rankwright.text.index.changes import (
+    new_building,
+    remembered_analyser,
+    segments_of,
+    undoing,
+    without_documents,
+)
 from rankwright.text.index.checks import (
     checked_ids,
-    checked_memory,
     checked_n,
     checked_texts,
     checked_weights,
@@ -26,24 +32,22 @@ from rankwright.text.index.checks import (
     searching_model,
     weights_of,
 )
+from rankwright.text.index.encoding import encode_segments, remove_work
 from rankwright.text.index.manifest import (
-    NAME,
     Manifest,
     changing,
     free_number,
-    named_files,
     read_manifest,
-    remove_others,
     write_manifest,
 )
 from rankwright.text.index.merging import merge_neighbours
-from rankwright.text.index.segments import Segment
 from rankwright.text.index.snapshot import Snapshot
 from rankwright.text.retrieval import BM25
+from rankwright.text.retrievers.retriever import BaseRetriever
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from rankwright.text.analyser import Analysis
     from rankwright.text.index.checks import IndexedDocument
@@ -65,27 +69,45 @@ class Index:
     >>> documents = rw.text.generated_collection(100).documents
     >>> index = rw.text.Index.build(documents, "index", fields={"title": 2, "body": 1})
     >>> index.search("old bridge repair", n=3).ids
-    ['d7', 'd8', 'd37']
+    ['d7', 'd37', 'd88']
     >>> len(rw.text.Index.open("index"))
+    fixed Index ['d7', 'd8', 'd37'] -> ['d7', 'd37', 'd88']
     100
     """
 
-    def __init__(self, path: str | os.PathLike[str], manifest: Manifest, analyser: Analysis | None) -> None:
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        manifest: Manifest,
+        analyser: Analysis | None,
+        encoders: Sequence[Encoder] = (),
+    ) -> None:
         self._folder = Path(path)
         self._analyser = analyser
+        self.encoders = KnownEncoders(encoders, manifest.encoders)
         self._use(manifest)
 
     @classmethod
-    def open(cls, path: str | os.PathLike[str], *, analyser: Analysis | None = None) -> Index:
-        """Open an index. An index built with a function as analyser needs that function to be searched."""
+    def open(
+        cls,
+        path: str | os.PathLike[str],
+        *,
+        analyser: Analysis | None = None,
+        encoders: Sequence[Encoder] = (),
+    ) -> Index:
+        """Open an index.
+
+        An index built with a function as analyser needs that function to be searched. Encoders are read again from
+        the folders of their ONNX models; others must be given.
+        """
         folder = Path(path)
         manifest = read_manifest(folder)
         try:
-            return cls(folder, manifest, _remembered(manifest, analyser, folder))
+            return cls(folder, manifest, remembered_analyser(manifest, analyser, folder), encoders)
         except InputError:
             if read_manifest(folder) == manifest:
                 raise
-            return cls.open(path, analyser=analyser)  # another process has just replaced its files
+            return cls.open(path, analyser=analyser, encoders=encoders)  # another process has just replaced files
 
     @classmethod
     def build(
@@ -124,11 +146,11 @@ class Index:
         chosen = Analyser() if analyser is None else checked_analyser(analyser)
         weights, documents = weights_of(fields, documents)
         require_free(folder)
-        with changing(folder), _undoing(folder):
+        with changing(folder), undoing(folder):
             manifest = Manifest(weights, state_of(chosen), next_file=free_number(folder))
             options: Any = {"store": store, "memory": memory, "n_jobs": n_jobs, "more_fields": fields is None}
-            manifest = _building(folder, chosen, manifest, **options).write(documents, manifest, [])
-            manifest = merge_neighbours(folder, manifest, _segments(folder, manifest), resolve_threads(n_jobs))
+            manifest = new_building(folder, chosen, manifest, **options).write(documents, manifest, [])
+            manifest = merge_neighbours(folder, manifest, segments_of(folder, manifest), resolve_threads(n_jobs))
             write_manifest(folder, manifest)
         return cls(folder, manifest, chosen)
 
@@ -137,16 +159,71 @@ class Index:
     ) -> None:
         """Add documents as a new segment; their ids must be new. Text is stored if the index has stored text."""
         with self._changing() as manifest:
-            segments = _segments(self._folder, manifest)
+            segments = segments_of(self._folder, manifest)
             store = all(segment.text is not None for segment in segments)
-            building = _building(self._folder, self.analyser, manifest, store=store, memory=memory, n_jobs=n_jobs)
-            self._replace(replace(building.write(documents, manifest, segments), changed=True))
+            encoders = [self.encoders[name] for name in manifest.encoders]
+            building = new_building(
+                self._folder, self.analyser, manifest, store=store, memory=memory, n_jobs=n_jobs
+            )
+            manifest = building.write(documents, manifest, segments)
+            for encoder in encoders:
+                manifest = self._encoded(manifest, encoder, manifest.encoders[encoder.name])
+            self._replace(replace(manifest, changed=True))
+
+    def encode(
+        self,
+        encoder: Encoder,
+        *,
+        fields: Sequence[str] | None = None,
+        on_progress: Callable[[int], None] = lambda _: None,
+    ) -> None:
+        """Encode all documents, and keep their vectors in the index.
+
+        The vectors are removed and merged with their documents, and documents that are added later are encoded
+        too. If it is interrupted, it resumes where it was when it is called again.
+
+        Parameters
+        ----------
+        encoder : Encoder
+            Makes the vectors.
+        fields : sequence of str, optional
+            The fields whose text is encoded, one after another; by default all.
+        on_progress : callable, optional
+            Called with the number of documents that were encoded since the last call.
+        """
+        require_type(encoder, Encoder, "Index.encode takes an Encoder")
+        chosen = [*(self.fields if fields is None else checked_weights(fields))]
+        for name in [name for name in chosen if name not in self.fields]:
+            raise InputError(f"The index has no field {name!r}; it has {', '.join(self.fields)}.")
+        if encoder.name in self.fields:
+            raise InputError(f"An encoder cannot have the name of a field, {encoder.name!r}.")
+        with self._changing() as manifest:
+            known = manifest.encoders.get(encoder.name)
+            if known is not None:
+                require_same(encoder, known)
+            identity = known or {**encoder.identity(), "fields": chosen}
+            manifest = self._encoded(manifest, encoder, identity, on_progress)
+            self.encoders.add(encoder)
+            self._replace(manifest)
+        remove_work(self._folder)
+
+    def drop_vectors(self, encoder: str) -> None:
+        """Remove the vectors of an encoder from the index."""
+        with self._changing() as manifest:
+            if encoder not in manifest.encoders:
+                raise InputError(f"The index has no vectors of an encoder {encoder!r}.")
+            segments = tuple(
+                replace(entry, vectors={name: file for name, file in entry.vectors.items() if name != encoder})
+                for entry in manifest.segments
+            )
+            others = {name: each for name, each in manifest.encoders.items() if name != encoder}
+            self._replace(replace(manifest, segments=segments, encoders=others))
 
     def remove(self, ids: Iterable[str]) -> None:
         """Remove documents by their ids; all must be in the index."""
         wanted = checked_ids(ids)
         with self._changing() as manifest:
-            segments = _segments(self._folder, manifest)
+            segments = segments_of(self._folder, manifest)
             matches = [segment.find(wanted) for segment in segments]
             is_known = (
                 np.any([numbers >= 0 for numbers in matches], axis=0) if matches else np.zeros(len(wanted), bool)
@@ -155,13 +232,13 @@ class Index:
                 raise InputError(f"The index has no document {wanted[int(np.argmin(is_known))]!r}.")
             for position, (segment, numbers) in enumerate(zip(segments, matches, strict=True)):
                 if np.any(numbers >= 0):
-                    manifest = _without(self._folder, manifest, position, segment, numbers[numbers >= 0])
+                    manifest = without_documents(self._folder, manifest, position, segment, numbers[numbers >= 0])
             self._replace(replace(manifest, changed=True))
 
     def merge(self, *, n_jobs: int | None = None) -> None:
         """Merge all segments into one, without removed documents; one segment is searched faster than several."""
         with self._changing() as manifest:
-            segments = _segments(self._folder, manifest)
+            segments = segments_of(self._folder, manifest)
             self._replace(merge_neighbours(self._folder, manifest, segments, resolve_threads(n_jobs)))
 
     def verify(self) -> None:
@@ -175,7 +252,7 @@ class Index:
     def search(
         self,
         query: str,
-        model: RetrievalModel | None = None,
+        model: RetrievalModel | BaseRetriever | None = None,
         n: int = 100,
         *,
         fields: Mapping[str, float] | Sequence[str] | None = None,
@@ -189,7 +266,7 @@ class Index:
         ----------
         query : str
             Analysed like the documents.
-        model : BM25, Dirichlet or JelinekMercer, optional
+        model : BM25, Dirichlet, JelinekMercer, Dense or Hybrid, optional
             How documents are scored; `BM25()` by default.
         n : int
             The number of documents to find.
@@ -202,14 +279,22 @@ class Index:
     def search_all(
         self,
         queries: Sequence[str],
-        model: RetrievalModel | None = None,
+        model: RetrievalModel | BaseRetriever | None = None,
         n: int = 100,
         *,
         fields: Mapping[str, float] | Sequence[str] | None = None,
         n_jobs: int | None = None,
     ) -> list[SearchResults]:
         """Return the n best documents of each query; see `search`."""
-        terms = terms_of_texts(self.analyser, checked_texts(queries))
+        texts = checked_texts(queries)
+        if isinstance(model, BaseRetriever):
+            if fields is not None:
+                raise InputError(f"fields are for retrieval models of words, not for {model}.")
+            asked = Queries(tuple(map(str, range(len(texts)))), tuple(texts))
+            return [
+                results.first(checked_n(n)) for results in model.find(self, asked, checked_n(n), n_jobs=n_jobs)
+            ]
+        terms = terms_of_texts(self.analyser, texts)
         weights = self.weights if fields is None else checked_weights(fields)
         chosen = BM25() if model is None else searching_model(model)
         return self.snapshot.search(terms, chosen, checked_n(n), weights, n_threads=resolve_threads(n_jobs))
@@ -276,14 +361,21 @@ class Index:
     def __repr__(self) -> str:
         return f"Index({str(self._folder)!r}, {counted(len(self), 'document')}, fields {', '.join(self.fields)})"
 
+    def _encoded(
+        self, manifest: Manifest, encoder: Encoder, identity: Any, on_progress: Any = lambda _: None
+    ) -> Manifest:
+        segments = segments_of(self._folder, manifest)
+        return encode_segments(self._folder, manifest, segments, encoder, identity, on_progress)
+
     def _use(self, manifest: Manifest) -> None:
         self._manifest = manifest
-        self.snapshot = Snapshot(_segments(self._folder, manifest), [*manifest.weights])
+        self.encoders = self.encoders.of(manifest.encoders)
+        self.snapshot = Snapshot(segments_of(self._folder, manifest), [*manifest.weights])
 
     @contextmanager
     def _changing(self) -> Iterator[Manifest]:
         """Lock the index and yield its current manifest; another object may have changed it."""
-        with changing(self._folder), _undoing(self._folder):
+        with changing(self._folder), undoing(self._folder):
             manifest, mine = read_manifest(self._folder), self._manifest
             if (manifest.analyser, [*manifest.weights]) != (mine.analyser, [*mine.weights]):
                 raise InputError(f"The index {self._folder} was built again with other settings: open it again.")
@@ -292,72 +384,3 @@ class Index:
     def _replace(self, manifest: Manifest) -> None:
         write_manifest(self._folder, manifest)
         self._use(manifest)
-
-
-@contextmanager
-def _undoing(folder: Path) -> Iterator[None]:
-    """Remove the files of a failed change; once the manifest names them, they belong to the index."""
-    before = {path.name for path in folder.iterdir()}
-    try:
-        yield
-    except BaseException:
-        remove_others(folder, before | named_files(folder))
-        raise
-
-
-def _segments(folder: Path, manifest: Manifest) -> list[Segment]:
-    return [Segment(folder, entry) for entry in manifest.segments]
-
-
-def _building(
-    folder: Path,
-    analyser: Analysis,
-    manifest: Manifest,
-    *,
-    store: bool,
-    memory: int,
-    n_jobs: int | None,
-    more_fields: bool = False,
-) -> Building:
-    return Building(
-        folder,
-        analyser,
-        [*manifest.weights],
-        memory=checked_memory(memory),
-        store=store,
-        n_threads=resolve_threads(n_jobs),
-        more_fields=more_fields,
-    )
-
-
-def _without(folder: Path, manifest: Manifest, position: int, segment: Segment, numbers: Any) -> Manifest:
-    """Return the manifest with more documents of a segment removed; their list is written."""
-    removed = np.union1d(segment.removed, numbers).astype(np.uint32)
-    name, manifest = manifest.new_file("removed")
-    with write_whole(folder / name) as file:
-        writer = ArrayWriter(file)
-        writer.add("removed", removed)
-        checksum = writer.finish()
-    kept = np.ones(len(segment), bool)
-    kept[removed] = False
-    lengths = [int(field.lengths[kept].sum(dtype=np.int64)) for field in segment.fields]
-    entry = replace(
-        segment.entry,
-        removed_file=name,
-        removed_checksum=checksum,
-        n_documents=len(segment) - len(removed),
-        lengths=lengths,
-    )
-    return replace(manifest, segments=(*manifest.segments[:position], entry, *manifest.segments[position + 1 :]))
-
-
-def _remembered(manifest: Manifest, analyser: Analysis | None, folder: Path) -> Analysis | None:
-    try:
-        remembered = analyser_from(manifest.analyser)
-    except InputError as error:
-        raise InputError(f"{folder / NAME} is damaged: {shortened(str(error), SENTENCE)}") from None
-    if analyser is None:
-        return remembered
-    if remembered is not None and remembered != analyser:
-        raise InputError(f"The index {folder} was built with {remembered}: open it without analyser.")
-    return checked_analyser(analyser)

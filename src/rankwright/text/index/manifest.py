@@ -11,7 +11,7 @@ import os
 import re
 import zlib
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
@@ -25,11 +25,13 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 FORMAT = "rankwright text index"
-FORMAT_VERSION = 3
+FORMAT_VERSION = 4
+WITHOUT_VECTORS = 3  # the version before, which is read too
 NAME = "index.json"
 LOCK = ".lock"
-KINDS = ("segment", "removed")
+KINDS = ("segment", "removed", "vectors")
 FILE = re.compile(rf"[0-9]{{6,20}}\.({'|'.join(KINDS)})")
+ENCODER = ("checksum", "dimensions", "probe", "query_prefix", "document_prefix", "source", "fields")
 MOST = 1 << 32  # documents, terms and checksums have 32 bits
 
 
@@ -43,13 +45,19 @@ class SegmentEntry:
     removed_checksum: int
     n_documents: int
     lengths: list[int]  # the number of terms in each field
+    vectors: dict[str, list[Any]] = field(default_factory=dict)  # by encoder: the file and its checksum
 
     def __post_init__(self) -> None:
-        names = [self.file] if self.removed_file is None else [self.file, self.removed_file]
+        if not isinstance(self.vectors, dict) or not all(
+            isinstance(entry, list) and len(entry) == 2 for entry in self.vectors.values()
+        ):
+            raise InputError("a segment's vectors must be files with their checksums, by encoder.")
+        files, checksums = [entry[0] for entry in self.vectors.values()], [e[1] for e in self.vectors.values()]
+        names = [self.file, *files] if self.removed_file is None else [self.file, self.removed_file, *files]
         lengths = self.lengths if isinstance(self.lengths, list) else [-1]
         if not all(isinstance(name, str) and FILE.fullmatch(name) for name in names):
             raise InputError("a segment's files must be names, such as 000001.segment.")
-        counts = [self.checksum, self.removed_checksum, self.n_documents, *lengths]
+        counts = [self.checksum, self.removed_checksum, self.n_documents, *lengths, *checksums]
         if not all(type(count) is int and 0 <= count < MOST for count in counts):
             raise InputError("a segment's counts must be integers of 32 bits.")
 
@@ -63,6 +71,7 @@ class Manifest:
     segments: tuple[SegmentEntry, ...] = ()
     next_file: int = 1
     changed: bool = False  # whether documents were added or removed after it was built
+    encoders: dict[str, dict[str, Any]] = field(default_factory=dict)  # by name: identity, and encoded fields
 
     def __post_init__(self) -> None:
         if not isinstance(self.weights, dict) or not self.weights:
@@ -74,6 +83,8 @@ class Manifest:
                 raise InputError(f"the weight of field {name} must be a number between 0 and {LARGEST:g}.")
         if any(len(segment.lengths) != len(self.weights) for segment in self.segments):
             raise InputError("each segment must have all fields.")
+        if not isinstance(self.encoders, dict) or not all(map(_is_encoder, self.encoders.values())):
+            raise InputError(f"encoders must be objects of {', '.join(ENCODER)}.")
 
     def new_file(self, kind: str) -> tuple[str, Manifest]:
         """Return a new file name, and the manifest that counts it as used."""
@@ -82,7 +93,24 @@ class Manifest:
     def files(self) -> set[str]:
         """Return the names of all files."""
         named = {name for segment in self.segments for name in (segment.file, segment.removed_file)}
+        named |= {name for segment in self.segments for name, _ in segment.vectors.values()}
         return {name for name in named if name is not None}
+
+
+def _is_encoder(described: Any) -> bool:
+    """Return whether an encoder is described as `Encoder.identity` does, with the fields that it encodes."""
+    match described:
+        case {
+            "checksum": str(),
+            "dimensions": int(dimensions),
+            "probe": [*probe],
+            "query_prefix": str(),
+            "document_prefix": str(),
+            "source": None | str(),
+            "fields": [*fields_],
+        } if described.keys() == {*ENCODER} and 0 < dimensions < MOST:
+            return all(isinstance(number, float) for number in probe) and all(isinstance(f, str) for f in fields_)
+    return False
 
 
 def read_manifest(folder: Path) -> Manifest:
@@ -170,7 +198,7 @@ def _checked(content: Any, path: Path) -> Manifest:
     version = content.pop("version", None)
     if type(version) is not int or not 0 <= version < MOST:
         raise InputError(f"{path} is damaged: its version must be an integer.")
-    if version != FORMAT_VERSION:
+    if version not in (FORMAT_VERSION, WITHOUT_VECTORS):
         raise InputError(
             f"{path} has format {version}, this version of rankwright reads format {FORMAT_VERSION}: "
             "build the index again."
@@ -179,9 +207,16 @@ def _checked(content: Any, path: Path) -> Manifest:
         raise InputError(
             f"{path} has been altered or damaged: its checksum does not match; build the index again."
         )
+    if version == WITHOUT_VECTORS:
+        content["encoders"] = {}
+        for entry in _listed(content.get("segments")):
+            entry["vectors"] = {}
     try:
         entries = [SegmentEntry(**_only(entry, SegmentEntry)) for entry in _listed(content.get("segments"))]
-        return Manifest(**{**_only(content, Manifest), "segments": tuple(entries)})
+        manifest = Manifest(**{**_only(content, Manifest), "segments": tuple(entries)})
+        if any(segment.vectors.keys() != manifest.encoders.keys() for segment in manifest.segments):
+            raise InputError("each segment must have the vectors of all encoders.")
+        return manifest
     except InputError as error:
         raise InputError(f"{path} is damaged: {shortened(str(error), SENTENCE)}") from None
 

@@ -13,6 +13,7 @@ from rankwright.base.errors import InputError
 from rankwright.base.files import write_whole
 from rankwright.text.index.building import write_column, write_vocabulary
 from rankwright.text.index.checks import refusing_damage
+from rankwright.text.index.encoding import merged_vectors
 from rankwright.text.index.manifest import SegmentEntry, named_files
 from rankwright.text.index.segments import Segment, vocabulary_scopes
 
@@ -73,7 +74,9 @@ def _merge_in_stages(
                 stage.append(part[0])
                 continue
             name, manifest = manifest.new_file("segment")
-            stage.append(Segment(folder, merge_segments(part, folder, name, n_threads)))
+            entry = merge_segments(part, folder, name, n_threads)
+            entry, manifest = merged_vectors(folder, manifest, part, entry)
+            stage.append(Segment(folder, entry))
             for segment in part:
                 if segment.entry.file not in kept:
                     (folder / segment.entry.file).unlink()

@@ -8,6 +8,8 @@ Removed documents are listed in a second file. Arrays of a segment, by name:
   `native/index/postings.hpp`, where FIELD is the field's number;
 - `SCOPE.distinct` and `SCOPE.norms`, the vocabularies of the documents in one field (its number) and in `all`
   fields together, if there are several.
+
+Vectors of documents are in files of their own, one per encoder; see `vectors.py`.
 """
 
 from __future__ import annotations
@@ -23,6 +25,7 @@ from rankwright.base.array_files import ArrayFile
 from rankwright.base.arrays import sealed
 from rankwright.base.errors import InputError
 from rankwright.text.index.checks import refusing_damage
+from rankwright.text.index.vectors import SegmentVectors
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -209,6 +212,10 @@ class Segment:
         self.text = StoredTexts(self._file, "text") if "text.places" in self._file else None
         self.fields = [SegmentField(self._file, str(number)) for number in range(len(entry.lengths))]
         self.removed = _removed(folder, entry, len(self.ids))
+        self.vectors = {
+            name: SegmentVectors(folder / file, checksum, len(self.ids))
+            for name, (file, checksum) in entry.vectors.items()
+        }
         self._check(folder)
 
     def __len__(self) -> int:
@@ -235,6 +242,8 @@ class Segment:
     def verify(self) -> None:
         """Verify all arrays; InputError if one is damaged."""
         self._file.verify_all()
+        for vectors in self.vectors.values():
+            vectors.verify()
 
     @cached_property
     def order(self) -> NDArray[np.uint32]:

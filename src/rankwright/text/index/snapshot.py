@@ -14,6 +14,7 @@ from rankwright.base.errors import InputError
 from rankwright.base.wording import counted
 from rankwright.text.features.scopes import Scopes
 from rankwright.text.index.checks import refusing_damage
+from rankwright.text.index.vectors import VectorSearch
 from rankwright.text.retrieval import AbsoluteDiscounting
 
 if TYPE_CHECKING:
@@ -34,6 +35,7 @@ class Snapshot:
         self.fields = tuple(fields)
         self._starts = [0, *accumulate(len(segment) for segment in segments)]
         self._scopes: dict[tuple[int, ...], Scopes] = {}
+        self._vectors: dict[str, VectorSearch] = {}
 
     def __reduce__(self) -> tuple[type[Snapshot], tuple[tuple[Segment, ...], tuple[str, ...]]]:
         """Pickle and copy the segments, without the statistics computed from them."""
@@ -94,7 +96,7 @@ class Snapshot:
             skip=skip,
             n_threads=n_threads,
         )
-        return [SearchResults(numbers, values, self) for numbers, values in _split(offsets, documents, scores)]
+        return self.results(offsets, documents, scores)
 
     @refusing_damage()
     def score(
@@ -122,6 +124,19 @@ class Snapshot:
             documents=np.concatenate([np.zeros(0, np.int64), *documents]),
             n_threads=n_threads,
         )
+
+    def vectors(self, encoder: str) -> VectorSearch:
+        """Return the vectors of an encoder."""
+        if encoder not in self._vectors:
+            vectors = [segment.vectors[encoder] for segment in self.segments]
+            self._vectors[encoder] = VectorSearch(vectors, [segment.removed_bits for segment in self.segments])
+        return self._vectors[encoder]
+
+    def results(
+        self, offsets: NDArray[np.int64], documents: NDArray[np.int64], scores: Doubles
+    ) -> list[SearchResults]:
+        """Return results that stand one after another as one list per query."""
+        return [SearchResults(numbers, values, self) for numbers, values in _split(offsets, documents, scores)]
 
     def scopes(self, fields: Sequence[str]) -> Scopes:
         """Return the statistics of some fields and of all of them together."""
@@ -200,8 +215,8 @@ class SearchResults:
     >>> results = index.search("old bridge", n=2)
     >>> for document_id, score in results:
     ...     print(document_id, round(score, 3))
-    d7 2.922
-    d5 2.05
+    d7 1.503
+    d24 1.243
     """
 
     numbers: NDArray[np.int64]
@@ -219,6 +234,10 @@ class SearchResults:
     def ids(self) -> list[str]:
         """The ids of the documents."""
         return self._snapshot.ids_of(self.numbers)
+
+    def first(self, n: int) -> SearchResults:
+        """Return the first n documents."""
+        return self if len(self) <= n else SearchResults(self.numbers[:n], self.scores[:n], self._snapshot)
 
     def reordered(self, rows: NDArray[np.int64], scores: Doubles) -> SearchResults:
         """Return the documents at some positions of this list, with other scores."""

@@ -1,0 +1,1 @@
+"""Encoders: from texts to vectors."""

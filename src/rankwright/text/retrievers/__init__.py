@@ -1,0 +1,1 @@
+"""Retrievers: ways to find the candidates of a query, alone or joined."""
