@@ -8,7 +8,7 @@ from rankwright.rankers.parameters.search_space import NEVER_SEARCHED, Choices, 
 from rankwright.rankers.parameters.spelling import spelled
 from rankwright.tuning.tune import search_space
 
-WITHOUT = {"auto", "bm25", "lmir"}  # they choose by themselves
+WITHOUT = {"auto", "bm25", "fusion", "lmir"}  # they choose by themselves
 DECLARED = [(kind, name) for kind in known_rankers().values() for name in kind.space]
 
 

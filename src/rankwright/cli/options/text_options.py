@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from rankwright.text.features.judged_features import JudgedFeatures
     from rankwright.text.index.index import Index
     from rankwright.text.retrieval import RetrievalModel
+    from rankwright.text.retrievers.hybrid import Hybrid
+    from rankwright.text.retrievers.retriever import BaseRetriever
     from rankwright.text.searcher import Searcher
     from rankwright.text.text_documents import TextDocuments
 
@@ -31,7 +33,8 @@ _of_queries = partial(option, panel="Reading queries and judgements")
 
 INDEX = option("Folder of the index.", "DIR", default=REQUIRED)
 RETRIEVAL = option(
-    "How documents are found: bm25, dirichlet or jelinek_mercer; with parameters, as in bm25:k1=1,b=0.4.",
+    "How documents are found: bm25, dirichlet or jelinek_mercer; with parameters, as in bm25:k1=1,b=0.4; dense or "
+    "dense:ENCODER; or several, as in bm25+dense.",
     "MODEL",
     default="bm25",
 )
@@ -184,9 +187,9 @@ class CandidateOptions:
         """Return the candidates with features, without labels."""
         candidates: Any = self._run()
         if candidates is None:
-            model = read_retrieval(self.retrieval)
-            candidates = index.search_all(queries.texts, model, self.candidates, n_jobs=n_jobs)
-        return features.documents(index, queries, candidates, n_jobs=n_jobs)
+            searcher = rw.text.Searcher(index, retrieval=read_retrieval(self.retrieval))
+            candidates = searcher.search_all(queries, self.candidates, n_jobs=n_jobs)
+        return features.documents(index, queries, candidates, depth=self.candidates, n_jobs=n_jobs)
 
     def judged(
         self, features: FeatureSet, index: Index, queries: Queries, judgements: Judgements, n_jobs: int | None
@@ -229,15 +232,28 @@ def listed_names(path: Path) -> list[str]:
     return [name for _, line in read_lines(path, "utf-8") if (name := line.strip())]
 
 
-def read_retrieval(text: str) -> RetrievalModel:
-    """Return the retrieval model that a text spells, such as bm25 or bm25:k1=0.9,b=0.4."""
+def read_retrieval(text: str) -> RetrievalModel | BaseRetriever:
+    """Return the retrievers that a text spells, such as bm25, bm25:k1=0.9,b=0.4 or bm25+dense."""
+    parts: list[Any] = [_read_retriever(part.strip(), text) for part in text.split("+")]
+    return parts[0] if len(parts) == 1 else rw.text.Hybrid(parts)
+
+
+def hybrid_retrieval(text: str) -> Hybrid | None:
+    """Return several retrievers, whose scores are features; None if a text spells one."""
+    retrieval = read_retrieval(text)
+    return retrieval if isinstance(retrieval, rw.text.Hybrid) else None
+
+
+def _read_retriever(part: str, text: str) -> RetrievalModel | BaseRetriever:
     from rankwright.cli.options.faces import number_or_word
     from rankwright.text.retrieval import model_of
 
-    name, _, spelled = text.partition(":")
+    name, _, spelled = part.partition(":")
+    if name == "dense":
+        return rw.text.Dense(spelled or None)
     given = {key: number_or_word("", value) for key, _, value in _pairs(spelled)}
     try:
-        return model_of(name.strip(), given)
+        return model_of(name, given)
     except InputError as error:
         raise InputError(f"--retrieval {text}: {error}") from None
 

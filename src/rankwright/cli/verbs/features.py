@@ -8,7 +8,7 @@ from typing import Any
 import rankwright as rw
 from rankwright.cli.options.option_groups import REQUIRED, option
 from rankwright.cli.options.shared_options import JOBS, JSON, checked_output
-from rankwright.cli.options.text_options import INDEX, CandidateOptions, QueryOptions
+from rankwright.cli.options.text_options import INDEX, CandidateOptions, QueryOptions, hybrid_retrieval
 from rankwright.cli.output.console import describe, note, say, show_json
 
 
@@ -39,7 +39,8 @@ def features(
     checked_output(out, inputs=(finding.columns, finding.run))
     finding.check_labels(judged=qrels is not None)
     opened, asked = rw.text.Index.open(index), asking.read_queries(queries)
-    chosen = rw.text.FeatureSet(_names(features), columns=finding.columns)
+    retrieval = hybrid_retrieval(finding.retrieval)
+    chosen = rw.text.FeatureSet(_names(features), columns=finding.columns, retrieval=retrieval)
     chosen.names(opened)  # refuses unknown features before anything is read
     judged = None
     if qrels is None:

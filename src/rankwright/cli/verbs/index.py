@@ -13,7 +13,7 @@ from rankwright.base.wording import counted
 from rankwright.cli.options.option_groups import REQUIRED, argument, given_option, option
 from rankwright.cli.options.shared_options import JOBS, JSON
 from rankwright.cli.options.text_options import DocumentOptions, WordOptions, listed_names
-from rankwright.cli.output.console import counting, note, show
+from rankwright.cli.output.console import counting, note, progress, show
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator
@@ -36,6 +36,12 @@ def index(
     remove_listed: Path | None = option("Remove the documents of a file, one id per line.", "FILE"),
     merge: bool = option("Merge the segments of an index that was changed: searches are faster.", default=False),
     verify: bool = option("Verify the checksums of an index, before any change.", default=False),
+    encoder: str | None = option(
+        "Encode the documents too: a folder with model.onnx and tokenizer.json, sentence-transformers:NAME or "
+        "model2vec:NAME. Killed and started again, it resumes.",
+        "SOURCE",
+    ),
+    encoder_name: str | None = option("Name of the encoder; by default the last part of its source.", "NAME"),
     force: bool = option("Replace an index even if it was changed since it was built.", default=False),
     skip_duplicates: bool = option("Skip documents whose id came before, and count them.", default=False),
     store: bool = option("Store the text too, for snippets.", None, "--text/--no-text", default=True),
@@ -51,7 +57,9 @@ def index(
     """
     begin = time.perf_counter()
     removed = [*(remove or []), *(listed_names(remove_listed) if remove_listed else [])]
-    changes = add or merge or verify or bool(removed)
+    if encoder_name is not None and encoder is None:
+        raise InputError("--encoder-name is for --encoder.")
+    changes = add or merge or verify or bool(removed) or (encoder is not None and not documents)
     _check(documents, add, changes)
     counts = Counts(skip_duplicates)
     options: dict[str, Any] = {"memory": memory * MEGABYTE, "n_jobs": jobs}
@@ -73,7 +81,22 @@ def index(
         options |= {"analyser": words.analyser(), "fields": reading.weights, "store": store}
         with counts.following(source) as read:
             built = rw.text.Index.build(read, out, **options)
+    if encoder is not None:
+        _encode(built, encoder, encoder_name)
     _show(built, counts, removed, time.perf_counter() - begin, as_json=json)
+
+
+def _encode(index: Index, source: str, name: str | None) -> None:
+    """Encode all documents of an index."""
+    loaded = rw.text.Encoder.load(source, name)
+    with progress("Encoding", len(index)) as advance:
+
+        def passed(n_documents: int) -> None:
+            for _ in range(n_documents):
+                advance("documents")
+
+        index.encode(loaded, on_progress=passed)
+    note(f"encoded {counted(len(index), 'document')} with {loaded.name}")
 
 
 @dataclass
@@ -112,7 +135,9 @@ def _check(documents: list[str] | None, add: bool, changes: bool) -> None:
     if add and not documents:
         raise InputError("--add needs documents to add: name their files.")
     if not documents and not changes:
-        raise InputError("Name the files of the documents, or a change (--add, --remove, --merge), or --verify.")
+        raise InputError(
+            "Name the files of the documents, or a change (--add, --remove, --merge, --encoder), or --verify."
+        )
     if documents and changes and not add:
         raise InputError("Documents are added to an index with --add; without a change, they make a new one.")
 

@@ -113,7 +113,8 @@ def _searcher(
 
     loaded = rw.load(model)
     features = None if columns is None else features_of(loaded, columns)
-    return rw.text.Searcher(opened, features, loaded, candidates=candidates or 100, retrieval=how)
+    given = None if retrieval == "bm25" else how  # a model of several retrievers names them
+    return rw.text.Searcher(opened, features, loaded, candidates=candidates or 100, retrieval=given)
 
 
 def _require_candidates(searcher: Searcher, n: int | None) -> None:

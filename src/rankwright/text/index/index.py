@@ -71,7 +71,6 @@ class Index:
     >>> index.search("old bridge repair", n=3).ids
     ['d7', 'd37', 'd88']
     >>> len(rw.text.Index.open("index"))
-    fixed Index ['d7', 'd8', 'd37'] -> ['d7', 'd37', 'd88']
     100
     """
 
