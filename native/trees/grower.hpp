@@ -116,8 +116,8 @@ class Grower {
                          [](const Leaf<S>* a, const Leaf<S>* b) { return a->best.gain > b->best.gain; });
         const auto left = static_cast<std::size_t>(splits_left());
         std::size_t most = next[0]->rows.size() < kRowsPerThread ? 1 : std::min(space_.scratch.size(), left);
-        // Half of the splits left: those with lower gains often lose to later children.
-        if (store_.takes_batches()) most = (left + 1) / 2;
+        // A third of the splits left: those with lower gains often lose to later children.
+        if (store_.takes_batches()) most = (left + 2) / 3;
         next.resize(std::min(next.size(), most));
         for (Leaf<S>* leaf : next) {
             leaf->children.resize(2);

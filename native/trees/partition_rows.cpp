@@ -106,9 +106,13 @@ void PartitionRows::divide(std::span<const PartDivision> divisions, std::span<st
 void PartitionRows::sum_codes(std::span<const std::uint32_t> leaves, std::span<const std::uint32_t> features,
                               Packed* sums, std::int64_t* counts) {
     Worker worker{space_.scratch.front(), n_threads_};
-    std::vector<CodeRequest> requests;
-    for (std::size_t i = 0; i < leaves.size(); ++i)
-        requests.push_back({&leaves_[leaves[i]], {features[i]}, {}, sums + i * kCodes});
+    std::vector<CodeRequest>
+        requests;  // the features of a leaf together, which are summed in one pass over its rows
+    for (std::size_t i = 0; i < leaves.size(); ++i) {
+        if (i == 0 || leaves[i] != leaves[i - 1])
+            requests.push_back({&leaves_[leaves[i]], {}, {}, sums + i * kCodes});
+        requests.back().features.push_back(features[i]);
+    }
     rows_->sum_codes(requests, worker);
     for (std::size_t i = 0; i < leaves.size(); ++i)
         std::ranges::copy(rows_->count(leaves_[leaves[i]], features[i]), counts + i * kCodes);

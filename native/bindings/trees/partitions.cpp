@@ -218,7 +218,7 @@ class CalledRows : public RemoteRows {
         Output<std::int64_t, 2> rows({divisions.size(), kDivisionColumns});
         std::int64_t* row = rows.span().data();
         for (Division& division : divisions) {
-            division.left_is_summed = division.left_is_lighter;
+            division.left_is_summed = left_is_smaller(division);
             for (const std::int64_t number :
                  {static_cast<std::int64_t>(division.parent->id), static_cast<std::int64_t>(division.left.id),
                   static_cast<std::int64_t>(division.right.id), static_cast<std::int64_t>(division.split.feature),
@@ -249,7 +249,6 @@ class CalledRows : public RemoteRows {
     }
 
     void sum_codes(std::span<const CodeRequest> requests, Worker&) override {
-        counts_.clear();
         std::vector<std::uint32_t> leaves, features;
         for (const CodeRequest& request : requests) {
             for (const auto* listed : {&request.features, &request.counted})
@@ -290,6 +289,16 @@ class CalledRows : public RemoteRows {
     }
 
   private:
+    // By the documents that judged the split, where they were counted.
+    bool left_is_smaller(const Division& division) const {
+        const auto known = counts_.find({division.parent->id, static_cast<std::uint32_t>(division.split.feature)});
+        if (known == counts_.end()) return division.left_is_lighter;
+        std::int64_t n_left = 0, n_right = 0;
+        for (std::size_t code = 0; code < kCodes; ++code)
+            (division.split.sends_left(static_cast<std::uint8_t>(code)) ? n_left : n_right) += known->second[code];
+        return n_left <= n_right;
+    }
+
     using CodeAnswer = std::pair<Matrix<std::int64_t>, Matrix<std::int64_t>>;
 
     CodeAnswer asked(const std::vector<std::uint32_t>& leaves, const std::vector<std::uint32_t>& features) {

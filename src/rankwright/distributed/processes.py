@@ -12,6 +12,8 @@ from contextlib import suppress
 from queue import SimpleQueue
 from typing import IO, TYPE_CHECKING, Any
 
+import numpy as np
+
 from rankwright.base.errors import InputError
 from rankwright.base.resources import available_threads
 from rankwright.distributed.engine import (
@@ -31,6 +33,10 @@ if TYPE_CHECKING:
 COMMAND = "from rankwright.distributed.processes import answer_calls; answer_calls()"
 SECONDS_TO_END = 5.0
 HEADER = 8  # bytes of a message's length
+PIPE_BYTES = 1 << 20  # instead of 64 KiB: a process waits less often for the other
+
+
+Message = list[memoryview]  # the bytes of a message, and those of its arrays
 
 
 class Processes(Engine):
@@ -136,7 +142,11 @@ class _Channel:
     def __init__(self, make: Callable[[], object]) -> None:
         environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
         self.process = subprocess.Popen(
-            [sys.executable, "-c", COMMAND], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment
+            [sys.executable, "-c", COMMAND],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            pipesize=PIPE_BYTES,
+            env=environment,
         )
         self.threads = ThreadPoolExecutor(1)
         self.threads.submit(self._send, _packed(make))
@@ -147,7 +157,7 @@ class _Channel:
         try:
             self._send(message)
             assert self.process.stdout is not None
-            failure, answer = pickle.loads(_read(self.process.stdout))
+            failure, answer = _unpacked(_read(self.process.stdout))
         except (OSError, EOFError, ValueError):
             raise LostError(self._end()) from None
         if failure is not None:
@@ -164,7 +174,7 @@ class _Channel:
             with suppress(OSError):
                 pipe.close()
 
-    def _send(self, message: bytes) -> None:
+    def _send(self, message: Message) -> None:
         assert self.process.stdin is not None
         _write(self.process.stdin, message)
 
@@ -189,33 +199,47 @@ def answer_calls() -> None:
             while True:
                 message = _read(calls)
                 try:
-                    host = host or Host(pickle.loads(make))
-                    reply = pickle.dumps((None, host.call(*pickle.loads(message))), pickle.HIGHEST_PROTOCOL)
+                    host = host or Host(_unpacked(make))
+                    reply = _packed((None, host.call(*_unpacked(message))))
                 except Exception as error:
-                    reply = pickle.dumps((error, None))
+                    reply = _packed((error, None))
                 _write(answers, reply)
 
 
-def _packed(message: object) -> bytes:
+def _packed(message: object) -> Message:
+    """Return a message as bytes, followed by its arrays, which are then not copied."""
+    arrays: list[pickle.PickleBuffer] = []
     try:
-        return pickle.dumps(message, protocol=pickle.HIGHEST_PROTOCOL)
+        data = pickle.dumps(message, protocol=5, buffer_callback=arrays.append)
     except (pickle.PicklingError, AttributeError, TypeError) as error:
         raise InputError(f"{error}: what is sent to a process must be importable there.") from None
+    return [memoryview(data), *(array.raw() for array in arrays)]
 
 
-def _read(pipe: IO[bytes]) -> bytes:
-    size = int.from_bytes(_exactly(pipe, HEADER), "little")
-    return _exactly(pipe, size)
+def _unpacked(message: Message) -> Any:
+    return pickle.loads(message[0], buffers=message[1:])
 
 
-def _exactly(pipe: IO[bytes], n_bytes: int) -> bytes:
-    data = pipe.read(n_bytes)
-    if len(data) < n_bytes:
-        raise EOFError
+def _read(pipe: IO[bytes]) -> Message:
+    n_parts = int.from_bytes(_exactly(pipe, HEADER), "little")
+    sizes = [int.from_bytes(_exactly(pipe, HEADER), "little") for _ in range(n_parts)]
+    return [_exactly(pipe, size) for size in sizes]
+
+
+def _exactly(pipe: IO[bytes], n_bytes: int) -> memoryview:
+    data = memoryview(np.empty(n_bytes, np.uint8))
+    n_read = 0
+    while n_read < n_bytes:
+        n_more = pipe.readinto(data[n_read:])  # type: ignore[attr-defined]
+        if not n_more:
+            raise EOFError
+        n_read += n_more
     return data
 
 
-def _write(pipe: IO[bytes], data: bytes) -> None:
-    pipe.write(len(data).to_bytes(HEADER, "little"))
-    pipe.write(data)
+def _write(pipe: IO[bytes], message: Message) -> None:
+    for number in (len(message), *map(len, message)):
+        pipe.write(number.to_bytes(HEADER, "little"))
+    for part in message:
+        pipe.write(part)
     pipe.flush()
