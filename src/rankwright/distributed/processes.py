@@ -227,7 +227,7 @@ def _read(pipe: IO[bytes]) -> Message:
 
 
 def _exactly(pipe: IO[bytes], n_bytes: int) -> memoryview:
-    data = memoryview(np.empty(n_bytes, np.uint8))
+    data = np.empty(n_bytes, np.uint8).data
     n_read = 0
     while n_read < n_bytes:
         n_more = pipe.readinto(data[n_read:])  # type: ignore[attr-defined]
