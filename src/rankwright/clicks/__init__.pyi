@@ -23,8 +23,8 @@ from .experiments.planning import plan_ab_test as plan_ab_test
 from .experiments.planning import plan_interleaving as plan_interleaving
 from .judgements import ClickJudgements as ClickJudgements
 from .judgements import click_judgements as click_judgements
-from .learning import LearnedRanker as LearnedRanker
-from .learning import learn as learn
+from .learning.learn import LearnedRanker as LearnedRanker
+from .learning.learn import learn as learn
 from .log import ClickLog as ClickLog
 from .models.click_model import ClickModel as ClickModel
 from .models.fitting import ClickModelComparison as ClickModelComparison
@@ -37,6 +37,7 @@ from .off_policy.evaluation import off_policy as off_policy
 from .off_policy.metric import OffPolicyClicks as OffPolicyClicks
 from .position_bias import Propensities as Propensities
 from .position_bias import propensities as propensities
+from .readers.session_xml import read_tiangong as read_tiangong
 from .readers.sessions import from_positions as from_positions
 from .readers.sessions import from_sessions as from_sessions
 from .readers.sessions import read_positions as read_positions

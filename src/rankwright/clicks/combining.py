@@ -10,7 +10,7 @@ import numpy as np
 from rankwright.base.errors import InputError, require_type
 from rankwright.base.wording import counted, metric_value
 from rankwright.clicks.judgements import HIGHEST, ClickJudgements
-from rankwright.clicks.learning import copied, not_among, per_query
+from rankwright.clicks.learning.comparison import copied, not_among, per_query
 from rankwright.data.dataset import RankingData
 from rankwright.data.splitting import concat
 from rankwright.rankers.lambdamart import LambdaMART

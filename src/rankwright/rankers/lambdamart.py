@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
     from rankwright.base.arrays import Doubles
     from rankwright.metrics.base import Metric
+    from rankwright.rankers.shared.click_lambdas import ClickLambdas
     from rankwright.training.boosting_loop import Rule
     from rankwright.training.fit_task import FitTask
     from rankwright.training.monitor import Monitor, WeightedModel
@@ -42,7 +43,7 @@ class LambdaRule:
 
     remedy: ClassVar[str] = "use a lower learning_rate"
     metric: Metric
-    lambdas: LambdaGradients
+    lambdas: LambdaGradients | ClickLambdas
     weights: Doubles | None
     learning_rate: float
     n_threads: int
@@ -88,6 +89,7 @@ class LambdaMART(ThresholdParameters, LambdaParameters, TreeRanker):
     """
 
     name: ClassVar[str] = "lambdamart"
+    takes_exposure: ClassVar[tuple[str, ...]] = ("positions", "propensity")
     printed: ClassVar[Mapping[str, Any]] = {
         # Equations 2 to 5, and step 9 of Algorithm 1.
         "normalise": False,
@@ -192,5 +194,8 @@ class LambdaMART(ThresholdParameters, LambdaParameters, TreeRanker):
                 raise InputError("monotone needs split_by='newton': Newton values of other splits may break it.")
 
     def _rule(self, task: FitTask) -> LambdaRule:
-        lambdas = self._gradients(task.train.labels, self.truncation)
+        if task.exposure is None:
+            lambdas: LambdaGradients | ClickLambdas = self._gradients(task.train.labels, self.truncation)
+        else:
+            lambdas = self._click_lambdas(task.train.labels, task.exposure, self.truncation)
         return LambdaRule(self.metric, lambdas, task.weights, self.learning_rate, task.n_threads)

@@ -24,6 +24,7 @@ from rankwright.training.concurrent_fits import is_sent
 from rankwright.training.fit_task import (
     FitTask,
     as_training_set,
+    checked_exposure,
     checked_train,
     checked_validation,
     checked_weights,
@@ -56,6 +57,8 @@ class Ranker(Parameters, Estimator, ABC):
 
     name: ClassVar[str]
     takes_start: ClassVar[bool] = False
+    takes_exposure: ClassVar[tuple[str, ...]] = ()
+    """Which of `positions` and `propensity` of clicks `fit` takes."""
     needs_text: ClassVar[bool] = False
     """Whether documents must be `TextRankingData`, which know the text that they stand for."""
     printed: ClassVar[Mapping[str, Any]] = {}
@@ -101,6 +104,8 @@ class Ranker(Parameters, Estimator, ABC):
         validation: RankingData | TrainingSet | Sequence[Any] | None = None,
         sample_weight: ArrayLike | None = None,
         query_weight: ArrayLike | None = None,
+        positions: Any = None,
+        propensity: Any = None,
         start: Any = None,
         validation_start: ArrayLike | None = None,
         refit: bool = False,
@@ -114,24 +119,23 @@ class Ranker(Parameters, Estimator, ABC):
         Parameters
         ----------
         X, y, qid
-            Features (NaN is a missing value), labels (higher is better) and query ids, one row per document in
-            any order; or `RankingData` alone, which has feature names too; or a `TrainingSet`, which several fits
-            share without preparing the documents again.
+            Features (NaN: missing), labels (higher is better) and query ids, in any order; or `RankingData`; or a
+            `TrainingSet`, which several fits share.
         validation
-            Other judged documents that choose the round to keep: `RankingData`, `(X, y, qid)` or a `TrainingSet`.
+            Other judged documents, in the same forms, that choose the round to keep.
         sample_weight, query_weight
             The weight of each document, and of each query in the order of first appearance.
-        start
+        positions, propensity
+            If labels are clicks: where each document was shown, from 1, whose bias LambdaMART estimates (Hu et al.
+            2019); or how likely it was examined, whose inverse weights clicks of LambdaMART and RankSVM.
+        start, validation_start
             The model or scores to improve on. A fitted ranker or a scorer becomes part of the model. Another
             library's model with `predict`, or a column of scores, does not: the result is a residual model, which
-            needs `init_score` to predict.
-        validation_start
-            The scores of the validation documents, if `start` is a column of scores.
+            needs `init_score` to predict. `validation_start` has the scores of the validation documents.
         refit
-            Whether to fit again on the training and the validation documents together, for the number of rounds
-            that validation chose. `history_` is that of the first fit.
+            Whether to fit again on both parts together, for the number of rounds that validation chose.
         on_round
-            Called with each round as it ends, to show progress.
+            Called with each round as it ends.
         cluster
             Where to learn: an engine of `rw.distributed`, or a number of processes of this machine. X is then a
             path or pattern of files, or `BinnedData`, in a folder that all workers see, or a Ray Dataset or Dask
@@ -146,9 +150,10 @@ class Ranker(Parameters, Estimator, ABC):
             train = checked_train(documents, y, qid, start)
             valid = None if validation is None else checked_validation(validation, train.data)
             weights = checked_weights(train.data, sample_weight, query_weight)
-            if refit:
-                require_refittable(valid, weights)
-            task = FitTask(train, valid, weights, on_round, resolve_threads(self.n_jobs), cluster=workers)
+            shown = checked_exposure(train.data, positions, propensity, type(self).__name__, self.takes_exposure)
+            require_refittable(valid, weights if shown is None else shown, refit=refit)
+            threads = resolve_threads(self.n_jobs)
+            task = FitTask(train, valid, weights, on_round, threads, cluster=workers, shown=shown)
             return self._fit_task(self._started(task, start, validation_start), refit=refit)
 
     def _fit_task(self, task: FitTask, *, refit: bool) -> Self:

@@ -15,6 +15,7 @@ from rankwright.rankers.parameters.declaration import (
     parameter,
 )
 from rankwright.rankers.parameters.search_space import Choices
+from rankwright.rankers.shared.click_lambdas import click_weights
 from rankwright.rankers.shared.scaled_rankers import MarginRanker, ScaledQueries
 from rankwright.training.margins import MarginPairs
 
@@ -41,6 +42,7 @@ class RankSVM(MarginLossParameters, SolverParameters, MarginRanker):
     """
 
     name: ClassVar[str] = "ranksvm"
+    takes_exposure: ClassVar[tuple[str, ...]] = ("propensity",)
 
     metric: MetricParameter = parameter(
         meaning="Metric of `score`, and of tuning `C` on validation data; training does not use it.",
@@ -69,4 +71,8 @@ class RankSVM(MarginLossParameters, SolverParameters, MarginRanker):
         )
         # A pair's weight is the geometric mean of its documents' weights.
         weights = np.ones(len(labels)) if task.weights is None else np.sqrt(task.weights[queries.rows])
+        if (
+            task.exposure is not None
+        ):  # a pair counts 1 / propensity of its clicked document (Joachims et al. 2017)
+            weights = weights * np.where(labels > 0, click_weights(task.exposure)[queries.rows], 1.0)
         return MarginPairs(queries.X, labels, groups, weights, factors[groups.query_of_row], task.n_threads)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from rankwright.base.arrays import Doubles
+    from rankwright.base.arrays import Doubles, Integers
     from rankwright.data.query_features import QueryFeature
     from rankwright.metrics.base import Metric
     from rankwright.training.history import Round
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 # With more training documents the training metric is computed only for on_round: it takes as long as the lambdas.
 WATCHED_DOCUMENTS = 100_000
+MAX_POSITION = 1_000_000
 WEIGHTS = (1e-100, 1e100)
 """The allowed range of the largest weight: sums and squares of weights then neither overflow nor underflow."""
 
@@ -41,6 +42,20 @@ class Heartbeat(NamedTuple):
     def __call__(self, ended: Round) -> None:
         """Pass the round on."""
         self.call(ended)
+
+
+class Exposure(NamedTuple):
+    """Where each document was shown, or with which probability it was examined, if labels are clicks."""
+
+    position: Integers | None
+    propensity: Doubles | None
+
+    def take(self, rows: NDArray[np.int64]) -> Exposure:
+        """Return the values of these rows."""
+        position, propensity = self
+        return Exposure(
+            None if position is None else position[rows], None if propensity is None else propensity[rows]
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,6 +77,9 @@ class FitTask:
         The number of rounds after which to stop; None if the ranker and the validation documents decide.
     cluster
         Where the fit runs, if not in this process.
+    shown
+        Where each training document was shown, in the order of the input, if labels are clicks. Rankers use
+        `exposure`.
     """
 
     train: TrainingSet
@@ -72,6 +90,12 @@ class FitTask:
     start: Start | None = None
     stop_after: int | None = None
     cluster: Any = None
+    shown: Exposure | None = None
+
+    @property
+    def exposure(self) -> Exposure | None:
+        """Where each training document was shown, in canonical order."""
+        return None if self.shown is None else self.shown.take(self.train.canonical_rows)
 
     @property
     def weights(self) -> Doubles | None:
@@ -224,15 +248,43 @@ def checked_weights(
     return weights
 
 
-def require_refittable(validation: TrainingSet | None, weights: Doubles | None) -> None:
+def checked_exposure(
+    train: RankingData, positions: Any, propensity: Any, ranker: str, known: tuple[str, ...]
+) -> Exposure | None:
+    """Return positions or propensities of documents whose labels are clicks; None if there are none."""
+    for name, values in (("positions", positions), ("propensity", propensity)):
+        if values is not None and name not in known:
+            raise InputError(f"{ranker} takes no {name}; rw.clicks.learn corrects clicks for any ranker.")
+    if positions is None and propensity is None:
+        return None
+    if positions is not None and propensity is not None:
+        raise InputError(
+            f"Give {parameter('positions')}, whose bias is then estimated, or {parameter('propensity')}, not both."
+        )
+    if not np.isin(train.y, (0.0, 1.0)).all():
+        raise InputError("With positions or propensities, labels are clicks: 0 or 1.")
+    if propensity is not None:
+        chances = _checked_numbers("propensity", propensity, len(train))
+        if not ((chances > 0.0) & (chances <= 1.0)).all():
+            raise InputError("propensity must be above 0 and at most 1.")
+        return Exposure(None, chances)
+    numbers = _checked_numbers("positions", positions, len(train))
+    if not ((numbers == np.floor(numbers)) & (numbers <= MAX_POSITION)).all():
+        raise InputError(f"positions must be integers from 1 to {MAX_POSITION:,}.")
+    return Exposure((numbers + (numbers.min() == 0.0)).astype(np.int64), None)
+
+
+def require_refittable(validation: TrainingSet | None, weights: Any, *, refit: bool) -> None:
     """Refuse to fit again on both parts if there is only one, or if only one has weights."""
+    if not refit:
+        return
     if validation is None:
         raise InputError(f"{parameter('refit')} needs validation data: they choose the number of rounds.")
     if weights is not None:
         raise InputError(f"{parameter('refit')} takes no weights: the validation documents have none.")
 
 
-def _checked_numbers(name: str, values: ArrayLike, length: int) -> Doubles:
+def _checked_numbers(name: str, values: Any, length: int) -> Doubles:
     numbers = checked_numbers(values, name)
     if numbers.shape != (length,):
         raise InputError(f"{name} must have {length} numbers, not shape {numbers.shape}.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -32,7 +33,7 @@ def from_sessions(sessions: Iterable[tuple[Any, Sequence[Any], Sequence[Any]]]) 
     ClickLog(5 impressions, 2 lists, 1 query, 3 documents, 3 clicks)
     """
     builder = LogBuilder()
-    _add(builder, ((number, *session) for number, session in enumerate(sessions, start=1)))
+    add_lists(builder, ((number, *session) for number, session in enumerate(sessions, start=1)))
     return builder.log()
 
 
@@ -72,12 +73,7 @@ def read_yandex(path: str | PathLike[str]) -> ClickLog:
             raise InputError(f"{path}, line {number}: expected a query (Q) or a click (C), separated by tabs.")
     if strays:
         builder.notes.append(f"{counted(strays, 'click')} without an impression left out.")
-    repeats: dict[tuple[str, str], int] = {}
-    named = []
-    for session, query, documents, clicks in lists:  # the same query again in a session is another list
-        times = repeats[session, query] = repeats.get((session, query), 0) + 1
-        named.append((session if times == 1 else f"{session}/{times}", query, documents, clicks))
-    _add(builder, named)
+    add_lists(builder, with_repeats(lists))
     return builder.log()
 
 
@@ -125,7 +121,17 @@ def _lines(path: str | PathLike[str]) -> Iterator[tuple[int, list[str]]]:
                 yield number, line.decode(errors="replace").strip("\r\n").split("\t")
 
 
-def _add(builder: LogBuilder, lists: Iterable[tuple[Any, Any, Sequence[Any], Sequence[Any]]]) -> None:
+def with_repeats(lists: Iterable[tuple[str, str, Any, Any]]) -> Iterator[tuple[str, str, Any, Any]]:
+    """Yield the lists; the same query again in a session is another list, in a part of the session."""
+    repeats = Counter[tuple[str, str]]()
+    for session, query, documents, clicks in lists:
+        repeats[session, query] += 1
+        times = repeats[session, query]
+        yield session if times == 1 else f"{session}/{times}", query, documents, clicks
+
+
+def add_lists(builder: LogBuilder, lists: Iterable[tuple[Any, Any, Sequence[Any], Sequence[Any]]]) -> None:
+    """Add result lists: session, query, documents from the top, and clicks."""
     rows: list[tuple[Any, ...]] = []
     for session, query, documents, clicks in lists:
         if len(documents) != len(clicks):

@@ -14,6 +14,7 @@ from rankwright.data.groups import Ranking
 from rankwright.metrics.lambdas import DoubleLambdas, NativeLambdas, even_lambda_kernel
 from rankwright.rankers.parameters.checks import Flag, Integer
 from rankwright.rankers.parameters.declaration import MetricParameter, Parameters, parameter
+from rankwright.rankers.shared.click_lambdas import ClickLambdas
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from rankwright.data.groups import QueryGroups
     from rankwright.metrics.base import Metric
     from rankwright.metrics.protocols import LambdaKernel, Pull
+    from rankwright.training.fit_task import Exposure
     from rankwright.training.training_set import QueryLabels
 
 
@@ -145,6 +147,11 @@ class LambdaParameters(Parameters):
         few = bool((judged.groups.sizes**2).sum() <= 2 * DOUBLE_PAIRS)
         double = few if self.double_lambdas is None else self.double_lambdas
         return LambdaGradients(metric, *judged, truncation=truncation, normalise=self.normalise, double=double)
+
+    def _click_lambdas(self, judged: QueryLabels, exposure: Exposure, truncation: int | None) -> ClickLambdas:
+        """Return the lambdas of clicks, corrected for position bias."""
+        metric = self.metric if self.cut_lambdas else without_cut(self.metric)
+        return ClickLambdas(metric, judged, exposure, truncation=truncation, normalise=self.normalise)
 
     def _check_together(self) -> None:
         super()._check_together()

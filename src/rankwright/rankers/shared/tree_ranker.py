@@ -204,7 +204,11 @@ class TreeRanker(StoppingParameters, ShrinkageParameters, BinningParameters, Ran
         return 1
 
     def _require_cluster_fit(self, task: FitTask) -> None:
-        given = {"start": task.start is not None, "sample_weight or query_weight": task.row_weights is not None}
+        given = {
+            "start": task.start is not None,
+            "sample_weight or query_weight": task.row_weights is not None,
+            "positions or propensity": task.shown is not None,
+        }
         for name, is_given in (given | self._on_one_machine()).items():
             if is_given:
                 raise InputError(f"A fit on a cluster takes no {name}.")

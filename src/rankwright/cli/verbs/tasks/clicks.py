@@ -241,6 +241,7 @@ def train(
         "clicks.learn",
         without=("ranker", "judged"),
         faces={
+            "by": Face("WAY", words="How clicks are corrected: judgements, weights or unbiased."),
             "models": Face("LIST", read=names, type=str),
             "random_state": Face("N", "--seed", more={"min": 0}),
         },

@@ -27,6 +27,23 @@ def test_corrected_clicks_rank_better_than_naive_ones(behaviour):
     json.dumps(result.to_dict(), allow_nan=False)
 
 
+@pytest.mark.parametrize("by", ["weights", "unbiased"])
+def test_impressions_teach_too(by):
+    result = learned("position", by=by, models=["position"])
+    assert (result.chosen, sorted(result.rankers)) == (by, sorted(["naive", by]))
+    assert result.ranker.score(NEW) > result.rankers["naive"].score(NEW) + 0.02
+    assert by in str(result)
+    assert learned("none", by=by, models=["position"]).chosen == "naive"
+
+
+def test_rankers_that_do_not_weight_clicks_are_refused():
+    log = rw.clicks.simulate(DATA, DATA.X[:, 0], sessions=2)
+    with pytest.raises(InputError, match="RankSVM does not learn by 'unbiased'; LambdaMART does"):
+        rw.clicks.learn(log, DATA, rw.RankSVM(), by="unbiased")
+    with pytest.raises(InputError, match="by must be 'judgements', 'weights' or 'unbiased', not 'weigths'"):
+        rw.clicks.learn(log, DATA, by="weigths")
+
+
 def test_without_position_bias_the_naive_twin_is_chosen():
     result = learned("none")
     assert (result.chosen, list(result.rankers)) == ("naive", ["naive"])

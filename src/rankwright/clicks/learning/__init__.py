@@ -1,0 +1,1 @@
+"""Learning rankers from clicks: corrected ones beside their naive twins, and the choice."""
