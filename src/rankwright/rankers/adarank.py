@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import dataclass, field
 from math import exp, fsum, sqrt
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
@@ -127,6 +127,16 @@ class AdaRank(StoppingParameters, DirectionParameters, RandomParameters, Ranker)
         "choose": "measure",  # section 3.6
         "stop": "measure",  # section 4.1
     }
+
+    @classmethod
+    def as_in_letor(cls, **changes: Any) -> Self:
+        """Return AdaRank as LETOR's baselines were run, with the given parameters changed.
+
+        A feature that is chosen again is set aside where it would change nothing, so that training goes on for all
+        rounds, and validation data choose the round. This gives LETOR's published numbers; the paper says nothing
+        of it.
+        """
+        return cls(**{"choose": "measure", "repeats": "aside", "stop": "rounds", **changes})
 
     metric: MetricParameter = parameter(
         meaning="Metric E to maximise, with values in [-1, 1].", default=NDCG(), kw_only=False

@@ -9,11 +9,12 @@ import numpy as np
 
 from rankwright.base.wording import plain_number
 from rankwright.metrics.bounds import SurrogateBounds, simulate
+from rankwright.papers.framework.claims import finding
 from rankwright.papers.framework.experiment import Claim, DataTrial, Experiment, Finding, Picture
 from rankwright.papers.framework.measurements import Measurements, curried
 from rankwright.papers.framework.rows import NOT_SHOWN, OPPOSITE, REACHED
 from rankwright.reports.charts.lines import line_chart
-from rankwright.statistics.paired_tests import t_limit
+from rankwright.statistics.paired_tests import compare_values, t_limit
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -151,13 +152,12 @@ def _lowest(angles: Doubles, values: Doubles) -> float:
 
 @curried
 def _tighter(results: Measurements, model: str) -> Finding:
-    """Test that type two is below type one where type two is lowest, in every draw."""
+    """Test that type two is below type one where type two is lowest, over the draws."""
     pairs = zip(results.by_trial(model, "type_one"), results.by_trial(model, "type_two"), strict=True)
-    differences = np.array([first[np.argmin(two)] - two.min() for first, two in pairs])
-    tighter = int((differences > 0).sum())
-    state = REACHED if tighter == len(differences) else NOT_SHOWN if differences.mean() > 0 else OPPOSITE
-    text = f"in {tighter} of {len(differences)} draws; mean of type one less type two"
-    return Finding(state, text, float(differences.mean()))
+    lowest = np.array([(first[np.argmin(two)], two.min()) for first, two in pairs])
+    tighter = int((lowest[:, 0] > lowest[:, 1]).sum())
+    text = f"in {tighter} of {len(lowest)} draws; mean of type one less type two"
+    return finding(compare_values(*lowest.T), text)
 
 
 @curried

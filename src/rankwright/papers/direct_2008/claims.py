@@ -62,21 +62,21 @@ def varies(results: Measurements, model: str, starts: Sequence[int]) -> Finding:
     name, largest = max(((group, float(each.mean())) for group, each in groups.items()), key=lambda item: item[1])
     spread = f"{pairs.min():,.0f} to {pairs.max():,.0f} pairs, median {np.median(pairs):,.0f}"
     text = f"{spread}; fraction of queries in the largest group, {name}"
-    return Finding(REACHED if largest <= 0.5 else OPPOSITE, text, largest)
+    return Finding(REACHED if largest <= 0.5 else NOT_SHOWN, text, largest)
 
 
 @curried
 def converges(results: Measurements, model: str) -> Finding:
     """Test that the training measure settles within 40 to 100 rounds, in every trial.
 
-    It has settled at the round from which on it stays within .002 of its last value. Not shown if that is before
-    round 40; opposite if a curve is not settled for its last ten rounds.
+    It has settled at the round from which on it stays within .002 of its last value. A curve that is not settled
+    for its last ten rounds has not converged.
     """
     curves = results.by_trial(model, "round train")
     settled = [_settled(curve) for curve in curves]
     least, most = ROUNDS
     too_late = any(at > len(curve) - 10 for at, curve in zip(settled, curves, strict=True))
-    state = OPPOSITE if too_late else REACHED if min(settled) >= least and max(settled) <= most else NOT_SHOWN
+    state = REACHED if min(settled) >= least and max(settled) <= most and not too_late else NOT_SHOWN
     text = f"stays within {CLOSE:g} of the value after {max(map(len, curves))} rounds since round"
     return Finding(state, f"{text} {', '.join(map(str, settled))}; mean", float(np.mean(settled)))
 
@@ -97,7 +97,7 @@ def working_sets(results: Measurements, model: str) -> Finding:
     least, most = ROUNDS
     within = all(((least <= size) & (size <= most)).all() for size in sizes.values())
     rounds = max(len(curve) for curve in results.by_trial(model, "round perfect"))
-    text = f"after {rounds} rounds, each of which adds one of each kind: " + ", ".join(
+    text = f"after at most {rounds} rounds, each of which adds one of each kind: " + ", ".join(
         f"{size.min():.0f} to {size.max():.0f} {kind} ones per query" for kind, size in sizes.items()
     )
     return Finding(

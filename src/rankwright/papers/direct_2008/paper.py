@@ -51,6 +51,7 @@ C = (1.0, 3.0, 10.0, 30.0, 100.0)
 PAIRS_OF_LABELS = {"2 > 0": "d-n", "2 > 1": "d-p", "1 > 0": "p-n"}
 STARTS = tuple(range(0, 9000, 1000))
 FEW = 6000
+UNTIL_IT_STOPS = 1000  # rounds; PermuRank as printed needs fewer
 TABLES = {  # Tables 2 and 3: MAP and NDCG@3 of the methods, in the order of METHODS
     "OHSUMED": ((0.4456, 0.4419, 0.4495, 0.4469, 0.4403), (0.4669, 0.4803, 0.4764, 0.4649, 0.4726)),
     "TD2003": ((0.2554, 0.1373, 0.2768, 0.2564, 0.2125), (0.4014, 0.2912, 0.3823, 0.3787, 0.2704)),
@@ -84,7 +85,7 @@ def _systems() -> dict[str, System]:
     """Return the five methods; the validation part chooses C and the round by MAP."""
     return {
         MAP: BestOf(tuple(SVMmap(C=each) for each in C), "map"),
-        ADA: FittedSystem(AdaRank("map")),
+        ADA: FittedSystem(AdaRank.as_in_letor(metric="map")),
         PERMU: BestOf(tuple(PermuRank("map", C=each) for each in C), "map"),
         SVM: BestOf(tuple(RankSVM("map", C=each) for each in C), "map"),
         BOOST: FittedSystem(RankBoost("map")),
@@ -249,23 +250,25 @@ def _on_cranfield(setup: Setup) -> Experiment:
                 means(METHODS, MEASURES),
             ),
         ),
+        stand_in=True,
     )
 
 
 def _learning_curves(setup: Setup) -> Experiment:
     """Figure 11: training curves of AdaRank and PermuRank, and the sizes of PermuRank's working sets."""
-    rounds = 30 if setup.quick else 100
-    aside = AdaRank("map", choose="measure", repeats="aside", stop="rounds", rounds=rounds)
+    rounds, printed = 30 if setup.quick else 100, f"{PERMU}, as printed"
+    aside = AdaRank.as_in_letor(metric="map", rounds=rounds)
     curves: dict[str, System] = {
         ADA: FittedSystem(aside, validate=False),
         PERMU: FittedSystem(PermuRank("map", rounds=rounds), validate=False),
-        f"{PERMU}, as printed": FittedSystem(PermuRank.as_printed(rounds=rounds), validate=False),
+        printed: FittedSystem(PermuRank.as_printed(rounds=30 if setup.quick else UNTIL_IT_STOPS), validate=False),
     }
     return Experiment(
         name="Learning curves",
         about="MAP on the training queries of OHSUMED after every round. AdaRank takes the next best feature "
         "where the best one would change nothing: as printed it stops after one or two rounds. PermuRank's model "
-        "is the mean over rounds of the normalised weights, and as printed the weights of the last round.",
+        "is the mean over rounds of the normalised weights, and as printed the weights of the last round, in "
+        "which no permutation is new.",
         source=letor(setup, "OHSUMED"),
         systems=curves,
         measures=(Rounds((TRAIN, "bound", "perfect", "imperfect")),),
@@ -274,10 +277,10 @@ def _learning_curves(setup: Setup) -> Experiment:
                 Claim("Section 6.1", f"training MAP of {name} converges after 40 to 100 rounds", converges(name))
                 for name in curves
             ),
-            *(
-                Claim("Section 6.1", f"the working sets of {name} have 40 to 100 permutations", working_sets(name))
-                for name in curves
-                if name != ADA
+            Claim(
+                "Section 6.1",
+                f"the working sets of {printed} have 40 to 100 permutations when it stops",
+                working_sets(printed),
             ),
             Claim(
                 "Theorem 4",
@@ -299,10 +302,11 @@ def _times(setup: Setup) -> Experiment:
     """Table 4: one fit of each direct method."""
     return Experiment(
         name="Training times",
-        about="One fit of each direct method on OHSUMED, on one thread, with default C and rounds.",
+        about="One fit of each direct method on OHSUMED, on one thread, with default C and rounds. AdaRank "
+        "chooses features by their measure: the paper's O((k + T) m n log n) is the cost of that.",
         source=letor(setup, "OHSUMED"),
         systems={
-            ADA: FittedSystem(AdaRank("map")),
+            ADA: FittedSystem(AdaRank.as_in_letor(metric="map")),
             PERMU: FittedSystem(PermuRank("map")),
             MAP: FittedSystem(SVMmap()),
         },

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import combinations, product
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
@@ -22,12 +22,21 @@ if TYPE_CHECKING:
 
 LEVEL = 0.05
 
+Key = TypeVar("Key")  # what is compared
+
 
 def finding(comparison: Comparison, text: str) -> Finding:
     """Return what a single paired comparison says of a claim that its difference is positive."""
-    significant = comparison.p_value < LEVEL
-    state = OPPOSITE if comparison.difference <= 0 else REACHED if significant else NOT_SHOWN
+    state = _state([comparison.difference], [comparison.p_value])
     return Finding(state, text, comparison.difference, comparison.interval, comparison.p_value)
+
+
+def _state(differences: Sequence[float], p_values: Sequence[float]) -> str:
+    """Return the state of a claim that all differences are positive; a difference of zero shows nothing."""
+    pairs = list(zip(differences, p_values, strict=True))
+    if any(difference < 0 and p < LEVEL for difference, p in pairs):
+        return OPPOSITE
+    return REACHED if all(difference > 0 and p < LEVEL for difference, p in pairs) else NOT_SHOWN
 
 
 def not_worse_finding(comparison: Comparison, text: str) -> Finding:
@@ -42,14 +51,34 @@ def better(results: Measurements, model: str, others: Sequence[str], measure: st
     """Test that a model is better than each of the others.
 
     Reached if every difference is positive and significant by the paired randomisation test, corrected by Holm's
-    method for the number of others. The finding has the comparison that decides: the smallest difference if it is
-    not positive, otherwise the least significant one.
+    method for the number of others; opposite if one is negative and significant. The finding has the comparison
+    that decides: the smallest difference if it is not positive, otherwise the least significant one.
     """
-    compared, p_values = _compared(results, model, others, measure)
+    return _all_positive(model, measure, {other: results.compare(model, other, measure) for other in others})
+
+
+@curried
+def better_than_published(
+    results: Measurements, model: str, published: Mapping[str, float], measure: str
+) -> Finding:
+    """Test as `better`, against published means: each is compared with the values of the model's queries.
+
+    The published means are taken as exact, although they are means over the same queries.
+    """
+    values = results.values(model, measure)
+    compared = {
+        f"{other} {metric_value(mean)}": compare_values(values, np.full(values.shape, mean))
+        for other, mean in published.items()
+    }
+    return _all_positive(model, measure, compared)
+
+
+def _all_positive(model: str, measure: str, compared: Mapping[str, Comparison]) -> Finding:
+    """Return what paired comparisons of a model with others say of the claim that it is better than all."""
+    p_values = _corrected(compared)
     least = min(compared, key=lambda other: compared[other].difference)
-    positive = compared[least].difference > 0
-    deciding = max(compared, key=lambda other: p_values[other]) if positive else least
-    state = OPPOSITE if not positive else REACHED if p_values[deciding] < LEVEL else NOT_SHOWN
+    deciding = least if compared[least].difference <= 0 else max(p_values, key=lambda other: p_values[other])
+    state = _state([pair.difference for pair in compared.values()], list(p_values.values()))
     text = f"{model} in {measure}: {_differences(compared, p_values)}"
     return Finding(state, text, compared[deciding].difference, compared[deciding].interval, p_values[deciding])
 
@@ -60,7 +89,8 @@ def not_worse(results: Measurements, model: str, others: Sequence[str], measure:
 
     The finding has the smallest difference.
     """
-    compared, p_values = _compared(results, model, others, measure)
+    compared = {other: results.compare(model, other, measure) for other in others}
+    p_values = _corrected(compared)
     worse = any(pair.difference < 0 and p_values[other] < LEVEL for other, pair in compared.items())
     least = min(compared, key=lambda other: compared[other].difference)
     text = f"{model} in {measure}: {_differences(compared, p_values)}"
@@ -68,13 +98,10 @@ def not_worse(results: Measurements, model: str, others: Sequence[str], measure:
     return Finding(state, text, compared[least].difference, compared[least].interval, p_values[least])
 
 
-def _compared(
-    results: Measurements, model: str, others: Sequence[str], measure: str
-) -> tuple[dict[str, Comparison], dict[str, float]]:
-    """Compare a model with each of the others; return also the p-values, corrected by Holm's method."""
-    compared = {other: results.compare(model, other, measure) for other in others}
+def _corrected(compared: Mapping[Key, Comparison]) -> dict[Key, float]:
+    """Return the p-values, corrected by Holm's method."""
     p_values = holm(np.array([pair.p_value for pair in compared.values()])).tolist()
-    return compared, dict(zip(compared, p_values, strict=True))
+    return dict(zip(compared, p_values, strict=True))
 
 
 def _differences(compared: Mapping[str, Comparison], p_values: Mapping[str, float]) -> str:
@@ -101,37 +128,56 @@ def alike(results: Measurements, models: Sequence[str], measure: str) -> Finding
 def always_better(
     results: Measurements, models: Sequence[str], others: Sequence[str], measures: Sequence[str]
 ) -> Finding:
-    """Test that each of the models has higher means than each of the others, in every measure."""
-    cases = list(product(models, others, measures))
+    """Test that each of the models has higher means than each of the others, in every measure.
+
+    Reached if all means are higher, significantly or not; opposite if one is significantly lower, corrected by
+    Holm's method for all comparisons.
+    """
+    compared = {case: results.compare(*case) for case in product(models, others, measures)}
+    p_values = _corrected(compared)
     worse: dict[str, list[str]] = {}
-    for model, other, measure in cases:
+    for model, other, measure in compared:
         if results.mean(model, measure) <= results.mean(other, measure):
             worse.setdefault(f"{model} to {other} in ", []).append(measure)
-    n_better = len(cases) - sum(map(len, worse.values()))
-    state = REACHED if not worse else NOT_SHOWN if n_better > len(cases) / 2 else OPPOSITE
+    n_lower = sum(pair.difference < 0 and p_values[case] < LEVEL for case, pair in compared.items())
+    n_better = len(compared) - sum(map(len, worse.values()))
+    state = OPPOSITE if n_lower else NOT_SHOWN if worse else REACHED
     names = "; ".join(pair + enumerated(names) for pair, names in worse.items())
-    text = f"higher in {n_better} of {len(cases)} comparisons" + (f"; not {names}" if worse else "")
-    return Finding(state, text, n_better / len(cases))
+    text = f"higher in {n_better} of {len(compared)} comparisons, significantly lower in {n_lower}"
+    return Finding(state, text + (f"; not {names}" if worse else ""), n_better / len(compared))
 
 
 @curried
 def faster(results: Measurements, model: str, others: Sequence[str]) -> Finding:
-    """Test that a model was fitted in less time than each of the others, on every trial."""
+    """Test that a model was fitted in less time than each of the others.
+
+    The logarithms of the ratios of times are tested over trials by the t-test, corrected by Holm's method.
+    """
+    from scipy.stats import ttest_rel  # slow to import
+
     seconds = {name: np.concatenate(results.by_trial(name, "fit seconds")) for name in (model, *others)}
-    ratios = np.array([seconds[other] / seconds[model] for other in others])
+    logs = {name: np.log(taken) for name, taken in seconds.items()}
+    compared = {other: compare_values(logs[other], logs[model]) for other in others}
+    p_values = holm(np.array([ttest_rel(logs[other], logs[model]).pvalue for other in others])).tolist()
+    state = _state([pair.difference for pair in compared.values()], p_values)
+    least = min(others, key=lambda other: compared[other].difference)
     total = ", ".join(f"{name} {measured(float(taken.mean()))} s" for name, taken in seconds.items())
-    means = ratios.mean(axis=1)
-    state = REACHED if ratios.min() > 1 else NOT_SHOWN if means.min() > 1 else OPPOSITE
-    return Finding(state, f"a fit of {total}; least ratio to {model}", float(means.min()))
+    ratio, (low, high) = np.exp(compared[least].difference), np.exp(compared[least].interval)
+    text = f"a fit of {total}; least ratio to {model}"
+    return Finding(state, text, float(ratio), (float(low), float(high)), p_values[others.index(least)])
 
 
 @curried
 def fewer_errors(results: Measurements, model: str, other: str, pair: str) -> Finding:
-    """Test that a model misorders fewer pairs of two labels, such as `2 > 0`, per query."""
-    counts = results.values(model, f"{PAIRS} {pair}")
-    rates = [results.values(name, f"wrong {pair}")[counts > 0] / counts[counts > 0] for name in (other, model)]
+    """Test that a model misorders a smaller fraction of all pairs of two labels, such as `2 > 0`.
+
+    Errors over all pairs are the mean over queries of errors per mean number of pairs, so that queries can be
+    compared one by one.
+    """
+    pairs_per_query = results.values(model, f"{PAIRS} {pair}").mean()
+    errors = [results.values(name, f"wrong {pair}") / pairs_per_query for name in (other, model)]
     overall = ", ".join(f"{name} {metric_value(error_rate(results, name, pair))}" for name in (model, other))
-    return finding(compare_values(*rates), f"{overall} of all pairs; difference per query")
+    return finding(compare_values(*errors), f"{overall} of all pairs; difference")
 
 
 @curried

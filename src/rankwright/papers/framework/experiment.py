@@ -95,12 +95,25 @@ class Published:
 
 @dataclass(frozen=True)
 class Claim:
-    """A claim of a paper in our words, and the function that tests it."""
+    """A claim of a paper in our words, and the function that tests it.
+
+    Parameters
+    ----------
+    where, text
+        The section, table or figure of the paper, and the claim.
+    test
+        Tests it on what was measured.
+    why
+        Why it is not reached, where that is known.
+    against_published
+        Tests a claim about baselines against their published numbers instead of ours.
+    """
 
     where: str
     text: str
     test: Callable[[Measurements], Finding]
     why: str = ""
+    against_published: Callable[[Measurements], Finding] | None = None
 
 
 @dataclass(frozen=True)
@@ -151,6 +164,8 @@ class Experiment:
         What is measured of every model.
     published, claims, figures
         What the paper says of it.
+    stand_in
+        Whether the data stand in for those of the paper, so that nothing can be reached or refuted.
     """
 
     name: str
@@ -161,6 +176,7 @@ class Experiment:
     published: Sequence[Published] = ()
     claims: Sequence[Claim] = ()
     figures: Sequence[Picture] = ()
+    stand_in: bool = False
 
     def mark(self) -> str:
         """Return a hash of the source, systems and measures, by which results of other ones are noticed.

@@ -37,11 +37,18 @@ def means(results: Measurements, models: Sequence[str], measures: Sequence[str],
 
 @curried
 def by_cut(
-    results: Measurements, models: Sequence[str], cuts: Sequence[int] = CUTS, metric: str = "ndcg@{}"
+    results: Measurements,
+    models: Sequence[str],
+    cuts: Sequence[int] = CUTS,
+    metric: str = "ndcg@{}",
+    published: Mapping[str, Sequence[float]] | None = None,
 ) -> Chart:
-    """Return NDCG@k by k, a line per model."""
+    """Return NDCG@k by k, a line per model, and a dashed one per model whose values at the cuts are published."""
     curves = {model: [(k, results.mean(model, metric.format(k))) for k in cuts] for model in models}
-    return line_chart(curves, "k", "NDCG@k", description=f"NDCG@k by k of {', '.join(models)}.")
+    printed = published or {}
+    beside = {f"{model}, published": list(zip(cuts, printed[model], strict=True)) for model in printed}
+    description = f"NDCG@k by k of {', '.join(models)}."
+    return line_chart(curves | beside, "k", "NDCG@k", dashed=tuple(beside), description=description)
 
 
 @curried

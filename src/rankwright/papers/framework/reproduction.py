@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rankwright.base.wording import enumerated, plain
-from rankwright.papers.framework.rows import NO_DATA, OTHER_DATA, TITLES, WITHIN, counts, table_of
+from rankwright.papers.framework.rows import NO_DATA, OTHER_DATA, TITLES, counts, table_of
 from rankwright.reports.blocks import Column, Figure, Kind, Section, Table, Text
 from rankwright.reports.result import Result
 
@@ -21,15 +21,16 @@ if TYPE_CHECKING:
 
 REMARKS = ("what", "state", "remarks")  # long texts, which would leave the other columns of one table no room
 NUMBERS = tuple(title for title in TITLES if title not in ("interval", "remarks"))
-PHRASES = {OTHER_DATA: "measured on other data", WITHIN: "within the interval of ours"}  # of states, in a sentence
+PHRASES = {OTHER_DATA: "measured on other data"}  # of states, in a sentence
 LEGEND = (
-    "A number is reached if ours is at least as high; it is within the interval if the 95 % interval of ours, "
-    "over test queries, holds it. A claim is reached if its direction is significant (p < .05, paired "
-    "randomisation test, Holm's correction over the comparisons of the claim), not shown if only the "
-    "direction is right, and opposite if the other direction is found, significant or not. A claim about all "
-    "measures compares means without a test. That systems are alike is reached if no significant difference "
-    "contradicts it. Other data: the paper's are not public, and ours are generated. What was measured for a "
-    "claim, and why a number is not reached, is said with each experiment."
+    "A number is reached if it lies in the 95 % interval of ours over test queries, and higher than published if "
+    "the interval lies above it. A claim is reached if its direction is significant (p < .05, paired "
+    "randomisation test, Holm's correction over the comparisons of the claim), opposite if the other direction is "
+    "significant, and otherwise not shown. That systems are alike is reached if no significant difference "
+    "contradicts it; that a method is better in all measures, if all its means are higher. Other data stand in "
+    "for those of the paper, which are not public; in brackets is the state that they give. Against published: "
+    "the same claim if the baselines have their published means. What was measured for a claim, and why a number "
+    "is not reached, is said with each experiment."
 )
 
 

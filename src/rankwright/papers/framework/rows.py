@@ -14,15 +14,15 @@ if TYPE_CHECKING:
     from rankwright.papers.framework.experiment import Claim, Experiment, Published
     from rankwright.papers.framework.measurements import Measurements
 
-REACHED = "reached"
-WITHIN = "within the interval"  # below the published number, which lies in the interval of ours
-NOT_REACHED = "not reached"
-NOT_SHOWN = "not shown"  # the claim's direction, but the queries do not show it
-OPPOSITE = "opposite"
+REACHED = "reached"  # a number within the interval of ours, or a claim that the queries show
+HIGHER = "higher than published"  # the interval of ours lies above the published number
+NOT_REACHED = "not reached"  # the interval of ours lies below the published number
+NOT_SHOWN = "not shown"  # the queries show neither the claim nor its opposite
+OPPOSITE = "opposite"  # the queries show the opposite of the claim
 OTHER_DATA = "other data"
 NO_DATA = "no data"
-STATES = (REACHED, WITHIN, NOT_REACHED, NOT_SHOWN, OPPOSITE, OTHER_DATA, NO_DATA)
-SHADES = {REACHED: 0.4, WITHIN: 0.15, OPPOSITE: -0.3, NOT_REACHED: -0.3}
+STATES = (REACHED, HIGHER, NOT_REACHED, NOT_SHOWN, OPPOSITE, OTHER_DATA, NO_DATA)
+SHADES = {REACHED: 0.4, HIGHER: 0.4, OPPOSITE: -0.3, NOT_REACHED: -0.3}
 KINDS = {
     "where": Kind.TEXT,
     "data": Kind.TEXT,
@@ -32,6 +32,7 @@ KINDS = {
     "interval": Kind.TEXT,
     "p": Kind.PRECISE_P_VALUE,
     "state": Kind.TEXT,
+    "against published": Kind.TEXT,
     "remarks": Kind.TEXT,
 }
 TITLES = tuple(KINDS)
@@ -59,6 +60,10 @@ class Row:
         What was measured, in words.
     why
         Why a number was not reached, where that is known.
+    on_these_data
+        The state of a claim on the data that stand in for the paper's.
+    against_published
+        The state of a claim about baselines if it is judged against their published numbers.
     """
 
     experiment: str
@@ -73,6 +78,13 @@ class Row:
     state: str
     measured: str = ""
     why: str = ""
+    on_these_data: str = ""
+    against_published: str = ""
+
+    @property
+    def shown_state(self) -> str:
+        """The state, and in brackets what other data say of the claim."""
+        return f"{self.state} ({self.on_these_data})" if self.on_these_data else self.state
 
     @property
     def interval(self) -> str:
@@ -97,7 +109,7 @@ def _number_row(experiment: Experiment, published: Published, results: Measureme
     if results is not None:
         ours = results.mean(published.system, published.measured)
         low, high = results.interval(published.system, published.measured)
-        state, why = _state(published, ours, high), published.why
+        state, why = _state(published, experiment, low, high), published.why
     return Row(
         experiment.name,
         experiment.source.title,
@@ -109,16 +121,16 @@ def _number_row(experiment: Experiment, published: Published, results: Measureme
         high,
         None,
         state,
-        why="" if state == REACHED else why,
+        why="" if state in (REACHED, HIGHER) else why,
     )
 
 
-def _state(published: Published, ours: float, high: float) -> str:
-    if not published.comparable:
+def _state(published: Published, experiment: Experiment, low: float, high: float) -> str:
+    if experiment.stand_in or not published.comparable:
         return OTHER_DATA
-    if round(ours, published.digits) >= published.value:
-        return REACHED
-    return WITHIN if published.value <= high else NOT_REACHED
+    if round(low, published.digits) > published.value:
+        return HIGHER
+    return REACHED if published.value <= round(high, published.digits) else NOT_REACHED
 
 
 def _claim_row(experiment: Experiment, claim: Claim, results: Measurements | None) -> Row:
@@ -128,7 +140,13 @@ def _claim_row(experiment: Experiment, claim: Claim, results: Measurements | Non
     finding = claim.test(results)
     low, high = finding.interval or (None, None)
     why = "" if finding.state == REACHED else claim.why
-    return Row(*about, finding.value, low, high, finding.p_value, finding.state, finding.measured, why)
+    state, on_these_data = (OTHER_DATA, finding.state) if experiment.stand_in else (finding.state, "")
+    text, against = finding.measured, ""
+    if claim.against_published is not None:
+        beside = claim.against_published(results)
+        against, text = beside.state, f"{text}; against published numbers: {beside.measured}"
+    numbers = (finding.value, low, high, finding.p_value)
+    return Row(*about, *numbers, state, text, why, on_these_data, against)
 
 
 def counts(rows: Sequence[Row]) -> dict[str, int]:
@@ -141,10 +159,10 @@ def table_of(rows: Sequence[Row], titles: Sequence[str] = TITLES, caption: str =
 
     def cell(row: Row, title: str) -> Any:
         if title == "state":
-            return Cell(row.state, shade=SHADES.get(row.state, 0.0))
+            return Cell(row.shown_state, shade=SHADES.get(row.state, 0.0))
         if title == "ours" and "interval" not in titles:
             return Cell(row.ours, row.interval)
-        return row.p_value if title == "p" else getattr(row, title)
+        return row.p_value if title == "p" else getattr(row, title.replace(" ", "_"))
 
     columns = [Column(title, KINDS[title]) for title in titles]
     return Table(columns, [[cell(row, title) for title in titles] for row in rows], caption)

@@ -12,7 +12,7 @@ from rankwright.ensembling.blend import blend
 from rankwright.metrics.catalogue import as_metric
 from rankwright.models.combination import Combination
 from rankwright.models.scorer import scorer_of
-from rankwright.papers.framework.claims import LEVEL, better
+from rankwright.papers.framework.claims import alike, better
 from rankwright.papers.framework.experiment import Claim, Experiment, Finding, Picture
 from rankwright.papers.framework.figures import means
 from rankwright.papers.framework.measurements import Measurements, curried
@@ -90,12 +90,12 @@ def _adapted(*, quick: bool) -> Adapted:
 
 def _long_queries(*, quick: bool) -> Experiment:
     background = WebMarket(n_documents=20)
-    sizes = Sizes(20, 20, 40) if quick else Sizes(60, 176, 1000)
+    sizes = Sizes(20, 20, 40) if quick else Sizes(2000, 176, 1000)
     adapted = adapted_from(WEB_2)
     return Experiment(
         name="Adaptation to long queries",
-        about="10,000 background queries, a third of Web-2, and only 60 queries of a market that differs little: "
-        "the paper's explanation is that its 6,255 long queries were not sufficient." + NETWORKS,
+        about="10,000 background queries, a third of Web-2, and 2,000 of a market that differs little, a third of "
+        "the paper's 6,255 long queries, which it says were not sufficient." + NETWORKS,
         source=Adaptation(
             "long queries", sizes, background.shifted(0.3), ((WEB_2, background, _few(10_000, quick=quick)),)
         ),
@@ -106,14 +106,15 @@ def _long_queries(*, quick: bool) -> Experiment:
             *(
                 Claim(
                     "Table 2",
-                    f"no significant gain of {adapted} in {metric}",
-                    no_gain(adapted, tuple(TABLE_2)[:-1], metric),
+                    f"{adapted} and the best baseline are alike in {metric}",
+                    like_the_best(adapted, tuple(TABLE_2)[:-1], metric),
                 )
                 for metric in METRICS
             ),
             _optimal(),
         ),
         figures=(Picture("Table 2", "Few queries are not sufficient.", means(tuple(TABLE_2), METRICS)),),
+        stand_in=True,
     )
 
 
@@ -134,6 +135,7 @@ def _names(*, quick: bool) -> Experiment:
         published=numbers("Table 3", TABLE_3),
         claims=(*all_better("Table 3", adapted_from(WEB_2), tuple(TABLE_3)[:-1]), _optimal()),
         figures=(Picture("Table 3", "LambdaSMART is better than all baselines.", means(tuple(TABLE_3), METRICS)),),
+        stand_in=True,
     )
 
 
@@ -168,6 +170,7 @@ def _languages(*, quick: bool) -> Experiment:
             ),
         ),
         figures=(Picture("Table 4", "LambdaSMART is better than all baselines.", means(tuple(TABLE_4), METRICS)),),
+        stand_in=True,
     )
 
 
@@ -255,12 +258,7 @@ def at_least(results: Measurements, rankers: Sequence[str]) -> Finding:
 
 
 @curried
-def no_gain(results: Measurements, model: str, others: Sequence[str], measured: str) -> Finding:
-    """Test that a model is not significantly better than the best of the others."""
+def like_the_best(results: Measurements, model: str, others: Sequence[str], measured: str) -> Finding:
+    """Test that a model is neither significantly better nor worse than the best of the others."""
     best = max(others, key=lambda other: results.mean(other, measured))
-    comparison = results.compare(model, best, measured)
-    gained = comparison.difference > 0 and comparison.p_value < LEVEL
-    text = f"{model} to {best}, the best of the others"
-    return Finding(
-        OPPOSITE if gained else REACHED, text, comparison.difference, comparison.interval, comparison.p_value
-    )
+    return alike((model, best), measured)(results)

@@ -108,7 +108,8 @@ def fewer_trees(
 
     The accuracy is the other one's best on the test queries, less `below`. Trees are counted up to the first value
     that reaches it, with straight lines between the numbers of trees that were measured. The interval is that of
-    the ratio over resampled queries. Reached if the ratio is at most `most`, and below 1 in the whole interval.
+    the ratio over resampled queries. Reached if the ratio is at most `most`, and below 1 in the whole interval;
+    opposite if the whole interval is above 1.
     """
     trees = results.by_trial(fast, TREES)[0]
     curves = np.stack([results.values(model, by_trees(metric)) for model in (fast, slow)])
@@ -123,9 +124,9 @@ def fewer_trees(
     low, high = np.quantile(again, (0.025, 0.975), method="nearest").tolist()
     level = float(curves[1].mean(axis=1).max()) - below
     shown = f"{fast} {_trees(needed[0])}, {slow} {_trees(needed[1])} to reach {metric} {metric_value(level)}"
+    state = OPPOSITE if low > 1.0 else REACHED if ratio <= most and high < 1.0 else NOT_SHOWN
     if not np.isfinite(ratio):
-        return Finding(OPPOSITE, shown)
-    state = OPPOSITE if ratio >= 1.0 else REACHED if ratio <= most and high < 1.0 else NOT_SHOWN
+        return Finding(state, shown)
     interval = (low, high) if np.isfinite(high) else None  # in some samples the accuracy is never reached
     return Finding(state, shown, float(ratio), interval)
 
