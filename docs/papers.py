@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from rankwright.papers.framework.catalogue import MODULES, find_paper
 from rankwright.papers.framework.reproduce import reproduce
-from rankwright.papers.framework.rows import STATES, Row, table_of
+from rankwright.papers.framework.rows import NO_DATA, STATES, Groups, Row
 from rankwright.reports.blocks import markdown
 
 if TYPE_CHECKING:
@@ -87,15 +87,22 @@ def rows_of(facts: dict[str, Any]) -> list[Row]:
 def page(facts: dict[str, Any]) -> str:
     """Return the page of a paper."""
     name, rows = facts["paper"], rows_of(facts)
+    groups = Groups.of(rows)
     parts = [
         f"# {facts['title']}",
-        f"{facts['authors']}. Run again with `rankwright reproduce {name} --data FOLDER`; "
-        f"it takes {facts['seconds'] / 60:.0f} minutes of processor time. "
-        "[What the states mean](../reproduced.md#states).",
-        markdown(table_of(rows)),
+        f"{facts['authors']}. {groups.verdict()}",
+        f"Run again with `rankwright reproduce {name} --data FOLDER`; it takes {facts['seconds'] / 60:.0f} "
+        "minutes of processor time. [What the states mean](../reproduced.md#states).",
     ]
+    for title, table in groups.tables().items():
+        parts += [f"## {title}", markdown(table)]
+    tried = {row.experiment for row in rows if row.state != NO_DATA}
     for section in facts["experiments"]:
+        if section["name"] not in tried:
+            continue
+        remarked = [row for row in rows if row.experiment == section["name"] and row.remarks]
         parts += [f"## {section['name']}", section["about"]]
+        parts += ["\n".join(f"- {row.what}: {row.remarks}." for row in remarked)] if remarked else []
         parts += [
             f"**{one['where']}.** The paper: {one['claim']}\n\n![{one['where']}](../figures/papers/{one['file']})"
             for one in section["figures"]

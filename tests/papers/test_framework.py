@@ -13,7 +13,7 @@ import rankwright as rw
 from papers.small_collections import write_collection
 from rankwright.base.errors import InputError
 from rankwright.papers.framework.catalogue import find_paper
-from rankwright.papers.framework.claims import alike, better
+from rankwright.papers.framework.claims import alike, better, better_than_published
 from rankwright.papers.framework.experiment import (
     Absent,
     Claim,
@@ -36,13 +36,13 @@ from rankwright.papers.framework.measures import (
 )
 from rankwright.papers.framework.reproduce import OUTCOMES, reproduce
 from rankwright.papers.framework.rows import (
+    HIGHER,
     NO_DATA,
     NOT_REACHED,
     NOT_SHOWN,
     OPPOSITE,
     OTHER_DATA,
     REACHED,
-    WITHIN,
     rows_of,
     table_of,
 )
@@ -186,9 +186,9 @@ def test_a_number_is_reached_or_not():
     results = made_results(x=np.tile([0.3, 0.5], 50))  # mean .4, interval about .38 to .42
     states = {
         value: rows_of(experiment(published=(Published("Table 1", "x", "map", value),)), results)[0].state
-        for value in (0.35, 0.4, 0.401, 0.5)
+        for value in (0.35, 0.399, 0.401, 0.5)
     }
-    assert states == {0.35: REACHED, 0.4: REACHED, 0.401: WITHIN, 0.5: NOT_REACHED}
+    assert states == {0.35: HIGHER, 0.399: REACHED, 0.401: REACHED, 0.5: NOT_REACHED}
     other = Published("Table 1", "x", "map", 0.5, comparable=False)
     assert rows_of(experiment(published=(other,)), results)[0].state == OTHER_DATA
 
@@ -226,9 +226,34 @@ def test_better_needs_direction_and_significance():
     found = better("lower", ("higher", "near"), "map")(results)
     assert found.value == pytest.approx(results.compare("lower", "higher", "map").difference)
     assert found.p_value < 0.001  # of the difference that is shown
-    unsure = better("near", ("base",), "map")(results)
-    assert unsure.state in (NOT_SHOWN, OPPOSITE)
-    assert unsure.p_value > 0.05
+    for pair in (("near", "base"), ("base", "near"), ("base", "base")):
+        unsure = better(pair[0], pair[1:], "map")(results)
+        assert unsure.state == NOT_SHOWN
+        assert unsure.p_value > 0.05
+
+
+def test_better_than_published_compares_with_their_means():
+    results = made_results(x=np.tile([0.3, 0.5], 50))
+    states = {
+        mean: better_than_published("x", {"other": mean}, "map")(results).state for mean in (0.3, 0.395, 0.5)
+    }
+    assert states == {0.3: REACHED, 0.395: NOT_SHOWN, 0.5: OPPOSITE}
+
+
+def test_a_claim_has_a_second_state_against_published_baselines():
+    results = made_results(x=np.tile([0.3, 0.5], 50), base=np.tile([0.3, 0.5], 50))
+    test, against = better("x", ("base",), "map"), better_than_published("x", {"base": 0.3}, "map")
+    (row,) = rows_of(experiment(claims=(Claim("", "", test, against_published=against),)), results)
+    assert (row.state, row.against_published) == (NOT_SHOWN, REACHED)
+    assert "against published numbers" in row.remarks
+
+
+def test_rows_on_data_that_stand_in_say_so():
+    results = made_results(x=np.tile([0.3, 0.5], 50), base=np.tile([0.2, 0.4], 50))
+    number, claim = Published("", "x", "map", 0.4), Claim("", "", better("x", ("base",), "map"))
+    rows = rows_of(experiment(published=(number,), claims=(claim,), stand_in=True), results)
+    assert [(row.state, row.on_these_data) for row in rows] == [(OTHER_DATA, ""), (OTHER_DATA, REACHED)]
+    assert rows[1].shown_state == "other data (reached)"
 
 
 def test_alike_is_refuted_by_one_clear_difference():

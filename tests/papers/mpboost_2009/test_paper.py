@@ -20,7 +20,7 @@ from rankwright.papers.mpboost_2009.paper import (
     LOGDD,
     LOGITDD,
     PRESERVING,
-    ChosenDistance,
+    ChosenRounds,
     _ohsumed,
     _overfits_less,
     _web,
@@ -56,7 +56,10 @@ def test_generated_labels_lie_between_0_and_4_and_features_between_0_and_1(grade
 
 def test_distance_and_rounds_are_those_that_are_best_on_the_validation_part():
     trial, distances = TINY.trial("Fold1"), (Linear(0.25), Linear(0.2))
-    found = ChosenDistance("x", distances, 30)(trial, 1)
+    settings = tuple(
+        rw.MPBoost(CHOSEN_BY, distance=distance, rounds=30, learning_rate=1.0) for distance in distances
+    )
+    found = ChosenRounds("x", settings)(trial, 1)
     metric, valid = as_metric(CHOSEN_BY), trial.valid
     values = {}
     for distance in distances:

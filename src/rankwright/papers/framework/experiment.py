@@ -107,6 +107,8 @@ class Claim:
         Why it is not reached, where that is known.
     against_published
         Tests a claim about baselines against their published numbers instead of ours.
+    proved
+        Whether the paper proves it, so that any data can refute it.
     """
 
     where: str
@@ -114,6 +116,7 @@ class Claim:
     test: Callable[[Measurements], Finding]
     why: str = ""
     against_published: Callable[[Measurements], Finding] | None = None
+    proved: bool = False
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rankwright.base.wording import enumerated, plain
-from rankwright.papers.framework.rows import NO_DATA, OTHER_DATA, TITLES, counts, table_of
+from rankwright.papers.framework.rows import NO_DATA, OTHER_DATA, Groups, counts, table_of
 from rankwright.reports.blocks import Column, Figure, Kind, Section, Table, Text
 from rankwright.reports.result import Result
 
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from rankwright.reports.blocks import Block
 
 REMARKS = ("what", "state", "remarks")  # long texts, which would leave the other columns of one table no room
-NUMBERS = tuple(title for title in TITLES if title not in ("interval", "remarks"))
 PHRASES = {OTHER_DATA: "measured on other data"}  # of states, in a sentence
 LEGEND = (
     "A number is reached if it lies in the 95 % interval of ours over test queries, and higher than published if "
@@ -106,13 +105,13 @@ class Reproduction(Result):
         }
 
     def blocks(self) -> Iterator[Section]:
-        """Yield the table of all rows, then every experiment."""
-        caption = "All published numbers and claims that the data allow."
+        """Yield the verdict, the tables of rows, then every experiment."""
+        groups = Groups.of(self.rows)
+        yield Section("Verdict", [Text(groups.verdict())])
+        for title, table in groups.tables().items():
+            yield Section(title, [table])
         time = f"All fits and measurements took {self.seconds / 60:.1f} minutes of processor time."
-        table = table_of(
-            [row for row in self.rows if row.state != NO_DATA], NUMBERS, caption
-        ).without_empty_columns()
-        yield Section("Published numbers and claims", [table, Text(f"{LEGEND} {time}")])
+        yield Section("States", [Text(f"{LEGEND} {time}")])
         yield from (done.section(done.results) for done in self.done if done.results is not None)
         columns = [Column("experiment", Kind.TEXT), Column("why", Kind.TEXT)]
         left_out = [done.experiment for done in self.done if done.results is None]

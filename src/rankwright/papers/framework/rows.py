@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from rankwright.base.wording import measured
+from rankwright.base.wording import counted, enumerated, measured
 from rankwright.reports.blocks import Cell, Column, Kind, Table
 
 if TYPE_CHECKING:
@@ -36,6 +36,8 @@ KINDS = {
     "remarks": Kind.TEXT,
 }
 TITLES = tuple(KINDS)
+NUMBER_TITLES = ("where", "data", "what", "published", "ours", "interval", "state")
+CLAIM_TITLES = ("where", "data", "what", "ours", "p", "state", "against published")
 
 
 @dataclass(frozen=True)
@@ -140,7 +142,8 @@ def _claim_row(experiment: Experiment, claim: Claim, results: Measurements | Non
     finding = claim.test(results)
     low, high = finding.interval or (None, None)
     why = "" if finding.state == REACHED else claim.why
-    state, on_these_data = (OTHER_DATA, finding.state) if experiment.stand_in else (finding.state, "")
+    elsewhere = experiment.stand_in and not claim.proved
+    state, on_these_data = (OTHER_DATA, finding.state) if elsewhere else (finding.state, "")
     text, against = finding.measured, ""
     if claim.against_published is not None:
         beside = claim.against_published(results)
@@ -152,6 +155,64 @@ def _claim_row(experiment: Experiment, claim: Claim, results: Measurements | Non
 def counts(rows: Sequence[Row]) -> dict[str, int]:
     """Return how many rows there are of each state, in the order of `STATES`."""
     return {state: n for state in STATES if (n := sum(row.state == state for row in rows))}
+
+
+class Groups(NamedTuple):
+    """Rows by what they can show: on the data of the paper, on other data, and without data."""
+
+    numbers: list[Row]
+    claims: list[Row]
+    other_data: list[Row]
+    not_tried: list[Row]
+
+    @classmethod
+    def of(cls, rows: Sequence[Row]) -> Groups:
+        """Divide the rows of a paper."""
+        tried = [row for row in rows if row.state not in (OTHER_DATA, NO_DATA)]
+        return cls(
+            [row for row in tried if row.published is not None],
+            [row for row in tried if row.published is None],
+            [row for row in rows if row.state == OTHER_DATA],
+            [row for row in rows if row.state == NO_DATA],
+        )
+
+    def verdict(self) -> str:
+        """Return what holds, what does not, and what could not be tried, in a few sentences."""
+        sentences = [
+            f"Of {counted(len(group), kind)}, {_said(group)}."
+            for group, kind in ((self.numbers, "published number"), (self.claims, "claim"))
+            if group
+        ]
+        if refuted := [
+            f"{row.what} (p = {row.p_value:.2g})"
+            for row in self.claims
+            if row.p_value is not None and row.state == OPPOSITE
+        ]:
+            sentences.append(f"The data show the opposite of: {'; '.join(refuted)}.")
+        if claims := [row for row in self.other_data if row.on_these_data]:
+            hold = sum(row.on_these_data == REACHED for row in claims)
+            sentences.append(
+                f"On data that stand in for the paper's, {hold} of {counted(len(claims), 'claim')} hold."
+            )
+        if self.not_tried:
+            missing = enumerated(dict.fromkeys(row.data for row in self.not_tried))
+            sentences.append(f"{counted(len(self.not_tried), 'row')} could not be tried, for want of {missing}.")
+        return " ".join(sentences)
+
+    def tables(self) -> dict[str, Table]:
+        """Return a table of each group that has rows, by title."""
+        tables = {
+            "Published numbers": table_of(self.numbers, NUMBER_TITLES),
+            "Claims": table_of(self.claims, CLAIM_TITLES),
+            "On data that stand in for the paper's": table_of(
+                self.other_data, ("where", "data", "what", "published", "ours", "p", "state")
+            ),
+        }
+        return {title: table.without_empty_columns() for title, table in tables.items() if table.rows}
+
+
+def _said(rows: Sequence[Row]) -> str:
+    return enumerated(f"{n} {'is' if n == 1 else 'are'} {state}" for state, n in counts(rows).items())
 
 
 def table_of(rows: Sequence[Row], titles: Sequence[str] = TITLES, caption: str = "") -> Table:
