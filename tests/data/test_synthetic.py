@@ -29,6 +29,21 @@ def test_values_are_the_sum_of_the_monomials(seed, degree, n_terms):
     np.testing.assert_allclose(function.values(X), slow_values(function, X), rtol=1e-10, atol=1e-10)
 
 
+def test_cubic_function_is_the_mean_of_three_terms_of_variance_one():
+    function = RandomPolynomial.cubic(5, n_features=12)
+    X = np.random.default_rng(1).uniform(-1, 1, (50_000, 12)).astype(np.float32)
+    np.testing.assert_allclose(function.values(X[:50]), slow_values(function, X[:50]), rtol=1e-10, atol=1e-10)
+    terms = np.split(np.arange(36), 3)
+    for degree, rows in enumerate(terms, start=1):
+        factors = function.factors[rows]
+        assert ((factors >= 0).sum(axis=1) == degree).all()
+        assert all(sorted(column) == list(range(12)) for column in factors[:, :degree].T)  # permutations
+        term = RandomPolynomial(12, factors, 3 * function.coefficients[rows], (), np.zeros(0))
+        assert term.values(X).std() == pytest.approx(1.0, abs=0.03)
+    shares = np.bincount(function.sample(400, seed=1).y.astype(int)) / 20_000
+    np.testing.assert_allclose(shares, synthetic.WEB_LABEL_SHARES, atol=0.02)
+
+
 @pytest.mark.slow
 def test_sparse_function_looks_at_its_active_features_only():
     function = RandomPolynomial.draw(3)

@@ -19,7 +19,7 @@ WEB_LABEL_SHARES = (0.50, 0.25, 0.15, 0.07, 0.03)
 """Fractions of the labels 0 to 4, similar to judgements of web search results."""
 
 # The same seed may draw a function, shift it and sample from it: each use has its own random stream.
-_FUNCTION, _REFERENCE, _SAMPLE, _SHIFT, _GAUSSIAN = range(1, 6)
+_FUNCTION, _REFERENCE, _SAMPLE, _SHIFT, _GAUSSIAN, _CUBIC = range(1, 7)
 
 _REFERENCE_DOCUMENTS = 100_000
 _CHUNK = 2048  # documents evaluated together; the products of a dense cubic then take about 20 MB
@@ -98,6 +98,35 @@ class RandomPolynomial:
         active = np.sort(rng.choice(n_features, n_active, replace=False))
         factors = _monomials(active, degree, n_terms, rng)
         return _with_thresholds(n_features, factors, _draw_coefficients(factors, rng), tuple(label_shares))
+
+    @classmethod
+    def cubic(
+        cls, seed: int, *, n_features: int = 50, label_shares: tuple[float, ...] = WEB_LABEL_SHARES
+    ) -> RandomPolynomial:
+        """Draw the cubic polynomial of Burges et al. (2005), section 5.1, which depends on all features.
+
+        It is the mean of three terms of variance 1: a linear one with random weights, and sums over all features
+        of the products with one and with two others, which random permutations choose.
+
+        Parameters
+        ----------
+        seed
+            The same seed gives the same function.
+        n_features
+            Number of features per document.
+        label_shares
+            The fractions of documents with label 0, 1, 2 and so on.
+        """
+        _require_counts(n_features=n_features)
+        _require_shares(label_shares)
+        rng = np.random.default_rng((seed, _CUBIC))
+        every = np.arange(n_features)
+        partner, second, third = (rng.permutation(n_features) for _ in range(3))
+        terms = ((every,), (every, partner), (every, second, third))
+        factors = np.vstack([_padded(np.stack(columns, axis=1)) for columns in terms])
+        weights = np.concatenate([rng.uniform(-1.0, 1.0, n_features), np.ones(2 * n_features)])
+        coefficients = weights / np.repeat(_deviations(factors, weights, n_features), n_features) / len(terms)
+        return _with_thresholds(n_features, factors, coefficients, tuple(label_shares))
 
     def values(self, X: Floats) -> Doubles:
         """Return the value of the function for each document: the score of a perfect ranker."""
@@ -277,13 +306,30 @@ def _draw_coefficients(factors: Integers, rng: np.random.Generator) -> Doubles:
     return rng.standard_normal(len(factors)) * scales
 
 
+def _padded(factors: Integers) -> Integers:
+    """Return the features of monomials of one degree in three columns."""
+    return np.pad(factors, ((0, 0), (0, 3 - factors.shape[1])), constant_values=_CONSTANT)
+
+
+def _deviations(factors: Integers, weights: Doubles, n_features: int) -> Doubles:
+    """Return the standard deviations of the linear, quadratic and cubic term on the fixed sample."""
+    terms = np.split(np.arange(len(factors)), 3)
+    functions = [RandomPolynomial(n_features, factors[rows], weights[rows], (), np.zeros(0)) for rows in terms]
+    return np.array([function.values(_reference(n_features)).std() for function in functions])
+
+
+def _reference(n_features: int) -> Floats:
+    """Return the documents by which thresholds and scales are set."""
+    return _uniform(np.random.default_rng(_REFERENCE), _REFERENCE_DOCUMENTS, n_features)
+
+
 def _with_thresholds(
     n_features: int, factors: Integers, coefficients: Doubles, shares: tuple[float, ...]
 ) -> RandomPolynomial:
     """Return the function with thresholds at the quantiles of its values on a large fixed sample."""
     function = RandomPolynomial(n_features, factors, coefficients, shares, np.zeros(0))
-    reference = _uniform(np.random.default_rng(_REFERENCE), _REFERENCE_DOCUMENTS, n_features)
-    thresholds = np.quantile(function.values(reference), np.cumsum(shares)[:-1].clip(max=1.0))
+    values = function.values(_reference(n_features))
+    thresholds = np.quantile(values, np.cumsum(shares)[:-1].clip(max=1.0))
     return replace(function, thresholds=thresholds)
 
 

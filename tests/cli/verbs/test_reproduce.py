@@ -84,6 +84,14 @@ def test_what_is_refused(refuse, tmp_path):
     assert refuse(*words, "letor") == "letor/OHSUMED is not OHSUMED: it has 46 features, OHSUMED has 45."
     (tmp_path / "letor" / "OHSUMED").rename(tmp_path / "letor" / "MQ2007")
     assert "784 queries together, MQ2007 has 1692" in refuse(*words, "letor")
+    for name, words_ in (("adarank-2007", "anyway: full changes nothing"), ("mpboost-2009", "exclude each other")):
+        options = ("--full",) if name == "adarank-2007" else ("--full", "--quick")
+        assert words_ in refuse("reproduce", name, *options)
+    (tmp_path / "letor" / "IMAT2009").mkdir()
+    (tmp_path / "letor" / "MQ2007").rename(tmp_path / "MQ2007")
+    assert refuse(*words, "letor").endswith("IMAT2009 is not IMAT2009: it has no imat2009_learning.txt.")
+    (tmp_path / "letor" / "IMAT2009" / "imat2009_learning.txt").write_text("0 1:0.5 # 7\n3.5 245:1 # 7\n")
+    assert refuse(*words, "letor").endswith("it has 1 queries, IMAT2009 has 9124.")
     assert "there is no folder no" in refuse("reproduce", "lambdasmart-2010", "--report", "no/page.html")
     (tmp_path / "file").write_text("")
     assert "cannot be made" in refuse("reproduce", "lambdasmart-2010", "--work", "file")

@@ -20,6 +20,7 @@ from rankwright.papers.framework.systems import BestFeatureSystem
 from rankwright.papers.lambdasmart_2010 import adaptation
 from rankwright.papers.lambdasmart_2010.generated_data import (
     Adaptation,
+    CubicData,
     PolynomialData,
     Sizes,
     WebMarket,
@@ -52,7 +53,10 @@ def adapted() -> tuple[DataTrial, dict]:
     return trial, adaptation.Adapted(network, network, trees, "ndcg@10")(trial, 1)
 
 
-@pytest.mark.parametrize("source", [PolynomialData(TINY, n_documents=10), WebSearch(TINY, SMALL)])
+@pytest.mark.parametrize(
+    "source",
+    [CubicData(TINY, n_documents=10), PolynomialData(TINY, n_documents=10), WebSearch(TINY, SMALL)],
+)
 def test_generated_parts_are_the_same_every_time_and_share_no_documents(source) -> None:
     first, again = source.trial("1"), source.trial("1")
     parts = (first.train, first.valid, first.test)
@@ -112,12 +116,25 @@ def test_every_published_number_has_its_system_and_measure(adapted) -> None:
     assert set(adaptation.TABLE_4) == names
 
 
+def test_full_has_the_sizes_of_the_paper() -> None:
+    usual, full = (find_paper("lambdasmart-2010").experiments(Setup({}, False, each)) for each in (False, True))
+    assert [one.name for one in usual] == [one.name for one in full]
+    sizes = {one.name: one.source.sizes for one in full}
+    assert sizes.pop("Adaptation to Korean") == (3724, 334, 372)
+    assert sizes.pop("Adaptation to names") == (5725, 158, 318)
+    assert sizes.pop("Adaptation to long queries") == (6255, 176, 356)
+    assert set(sizes.values()) == {(10_000, 5000, 10_000)}
+    assert [{name: size for name, _, size in one.source.others} for one in full if "Korean" in one.name] == [
+        {"English": 6167, "Japanese": 45_012, "Chinese": 32_827}
+    ]
+
+
 def test_all_numbers_of_the_tables_are_declared() -> None:
     experiments = find_paper("lambdasmart-2010").experiments(Setup({}, quick=False))
     counted = {}
     for number in (one for experiment in experiments for one in experiment.published):
         counted[number.where] = counted.get(number.where, 0) + 1
-    assert counted == {"Table 1": 18, "Table 2": 12, "Table 3": 12, "Table 4": 24}
+    assert counted == {"Table 1": 27, "Table 2": 12, "Table 3": 12, "Table 4": 24}
 
 
 def test_adapted_rankers_start_from_their_background(adapted) -> None:

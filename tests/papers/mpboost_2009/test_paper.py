@@ -11,7 +11,7 @@ from rankwright.papers.framework.generated import VALUES, GeneratedWeb
 from rankwright.papers.framework.measurements import Measurements
 from rankwright.papers.framework.reproduce import reproduce
 from rankwright.papers.framework.rows import NO_DATA, NOT_SHOWN, OPPOSITE, REACHED, STATES
-from rankwright.papers.framework.sources import letor
+from rankwright.papers.framework.sources import InternetMathematics, letor
 from rankwright.papers.mpboost_2009.paper import (
     ALL_ROUNDS,
     BINARY,
@@ -93,7 +93,7 @@ def test_every_experiment_runs(tmp_path):
         "authors",
         lambda setup: (
             _ohsumed(letor(setup, "OHSUMED"), 20),
-            _web("Figure 4", TINY, 20, {LDD: -0.0024, LOGDD: 0.0016, LOGITDD: 0.0013}),
+            _web("Figure 4", "tiny", TINY, "Tiny.", 20, {LDD: -0.0024, LOGDD: 0.0016, LOGITDD: 0.0013}),
         ),
     )
     found = reproduce(paper, tmp_path, work=tmp_path / "work", quick=True)
@@ -108,6 +108,23 @@ def test_every_experiment_runs(tmp_path):
 
 
 def test_the_generated_collections_need_no_data():
-    ohsumed, *web = experiments(Setup({}, quick=False))
+    ohsumed, imat, *web = experiments(Setup({}, quick=False))
     assert not ohsumed.source.trials()
+    assert not imat.source.trials()
     assert [len(one.source.trials()) for one in web] == [5, 5]
+    full = experiments(Setup({}, quick=False, full=True))
+    assert [(one.source.n_queries, one.source.n_features) for one in full[2:]] == [(9124, 245), (467, 1779)]
+
+
+def test_the_data_of_yandex_are_divided_by_query(tmp_path):
+    lines = [f"{query % 5 / 2} 1:0.5 245:{document} # {query}" for query in range(20) for document in range(3)]
+    (tmp_path / "imat2009_learning.txt").write_text("\n".join(lines) + "\n")
+    source = InternetMathematics(tmp_path)
+    folds = [source.trial(name) for name in source.trials()]
+    assert len(folds) == 5
+    for fold in folds:
+        queries = [set(part.groups.ids.tolist()) for part in (fold.train, fold.valid, fold.test)]
+        assert [len(part) for part in queries] == [12, 4, 4]
+        assert len(set.union(*queries)) == 20
+        assert fold.test.n_features == 245
+    assert sorted(query for fold in folds for query in fold.test.groups.ids.tolist()) == list(range(20))

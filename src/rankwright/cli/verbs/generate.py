@@ -16,21 +16,22 @@ class GeneratedKind(Enum):
     """The kinds of artificial data."""
 
     POLYNOMIAL = "polynomial"
+    CUBIC = "cubic"
     GAUSSIAN = "gaussian"
 
 
 def generate(
     *,
     kind: GeneratedKind = argument(
-        "polynomial (Wu et al. 2010) or gaussian (Xu et al. 2010).", "KIND", default=REQUIRED
+        "polynomial of few features, cubic of all of them (Burges et al. 2005), or gaussian (Xu et al. 2010).",
+        "KIND",
+        default=REQUIRED,
     ),
     out: Path = option("LETOR file to write; with --fold, the folder for three files.", "PATH", default=REQUIRED),
     queries: int = option("Number of queries.", "N", min=1, default=1000),
-    documents: int | None = option(
-        "Number of documents per query; by default 50 for polynomial, 21 for gaussian.", "N", min=1
-    ),
+    documents: int | None = option("Number of documents per query; by default 50, for gaussian 21.", "N", min=1),
     noise: float = option(
-        "Fraction of labels to replace at random (polynomial only; with --fold in train.txt only).",
+        "Fraction of labels to replace at random (not for gaussian; with --fold in train.txt only).",
         "FRACTION",
         min=0.0,
         max=1.0,
@@ -66,7 +67,7 @@ def _check(kind: GeneratedKind, documents: int | None, noise: float) -> None:
     if kind is GeneratedKind.GAUSSIAN and documents is not None and documents < 3:
         raise InputError(f"A gaussian query needs at least 3 documents (a third is relevant), not {documents}.")
     if kind is GeneratedKind.GAUSSIAN and noise:
-        raise InputError("--noise is for polynomial only.")
+        raise InputError("--noise is for polynomial and cubic only.")
 
 
 def _make_folder(folder: Path) -> None:
@@ -84,5 +85,8 @@ def _sample(
         return rw.synthetic.gaussian_queries(
             queries, n_relevant=total // 3, n_irrelevant=total - total // 3, seed=3 * seed + part
         )
-    truth = rw.synthetic.RandomPolynomial.draw(seed)
+    draw = (
+        rw.synthetic.RandomPolynomial.cubic if kind is GeneratedKind.CUBIC else rw.synthetic.RandomPolynomial.draw
+    )
+    truth = draw(seed)
     return truth.sample(queries, seed=3 * seed + part, n_documents=documents or 50, noise=noise)

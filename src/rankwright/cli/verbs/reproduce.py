@@ -13,7 +13,7 @@ from rankwright.cli.output.console import note, progress, show
 from rankwright.cli.output.fit_progress import exit_interrupted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from rankwright.papers.framework.experiment import Paper
     from rankwright.papers.framework.reproduction import Reproduction
@@ -26,7 +26,8 @@ def reproduce(
     ),
     data: Path | None = option(
         "Folder that has collections of LETOR as folders: OHSUMED, MQ2007, MQ2008, TD2003, TD2004, each with "
-        "Fold1, Fold2, ... Experiments whose collection is not there are left out.",
+        "Fold1, Fold2, ..., and IMAT2009 with imat2009_learning.txt. Experiments whose collection is not there "
+        "are left out.",
         "FOLDER",
     ),
     cranfield: Path | None = option(
@@ -35,6 +36,11 @@ def reproduce(
         "FOLDER",
     ),
     quick: bool = option("Fewer folds, queries and rounds, to see that everything works.", default=False),
+    full: bool = option(
+        "The sizes of the paper, where the usual ones are smaller (calibrated-2011, lambdasmart-2010, "
+        "mpboost-2009); takes many hours.",
+        default=False,
+    ),
     work: Path | None = option(
         "Folder that keeps finished tasks, so that a stopped run resumes; by default reproduced/PAPER.",
         "FOLDER",
@@ -52,8 +58,10 @@ def reproduce(
     from rankwright.papers.framework.catalogue import find_paper
 
     check_report(report)
-    folder = work or Path("reproduced") / (f"{paper}-quick" if quick else paper)
-    result = _run(find_paper(paper), data, cranfield, folder, quick=quick, jobs=jobs)
+    version = "-quick" if quick else "-full" if full else ""
+    folder = work or Path("reproduced") / f"{paper}{version}"
+    sizes = {"quick": quick, "full": full}
+    result = _run(find_paper(paper), data, cranfield, folder, sizes, jobs)
     if report is not None:
         result.write_page(report, reproduce=this_command())
         note(f"wrote {report}")
@@ -61,7 +69,12 @@ def reproduce(
 
 
 def _run(
-    paper: Paper, data: Path | None, cranfield: Path | None, folder: Path, *, quick: bool, jobs: int | None
+    paper: Paper,
+    data: Path | None,
+    cranfield: Path | None,
+    folder: Path,
+    sizes: Mapping[str, bool],
+    jobs: int | None,
 ) -> Reproduction:
     """Run with a progress bar; Ctrl-C keeps what is done."""
     from rankwright.papers.framework.reproduce import reproduce as run
@@ -80,7 +93,7 @@ def _run(
                 data,
                 work=folder,
                 cranfield=cranfield,
-                quick=quick,
+                **sizes,
                 workers=jobs,
                 on_start=on_start,
                 on_task=lambda remark: steps[-1](remark),

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from rankwright.papers.direct_2008.bounds import simulations
 from rankwright.papers.direct_2008.claims import converges, rank_claims, varies, working_sets
+from rankwright.papers.direct_2008.surrogates import surrogates
 from rankwright.papers.framework.claims import (
     alike,
     always_better,
@@ -69,7 +70,7 @@ SWAPPED = "The paper prints rank 2 for SVMmap and 3 for RankSVM, against its own
 
 
 def experiments(setup: Setup) -> Sequence[Experiment]:
-    """Return tables 2 to 4 and figures 3, 4, 8, 11 and 14 to 16."""
+    """Return tables 2 to 4, theorems 1 to 4 and figures 1 to 4, 8, 11 and 14 to 16."""
     return [
         _on_letor(setup, "OHSUMED", _on_ohsumed(), _pictures()),
         *(_on_letor(setup, name, (_all_alike(name),), ()) for name in ("TD2003", "TD2004")),
@@ -77,6 +78,7 @@ def experiments(setup: Setup) -> Sequence[Experiment]:
         _on_cranfield(setup),
         _learning_curves(setup),
         _times(setup),
+        surrogates(setup),
         *simulations(setup),
     ]
 

@@ -192,17 +192,19 @@ class Experiment:
 
 
 class Setup(NamedTuple):
-    """What a run has: folders of data by collection name, and whether it is the quick version."""
+    """What a run has: folders of data by collection name, and whether sizes are small, or those of the paper."""
 
     folders: Mapping[str, Path]
     quick: bool
+    full: bool = False
 
 
 @dataclass(frozen=True)
 class Paper:
-    """A paper and its experiments."""
+    """A paper and its experiments; `reduced` says what is smaller than in the paper unless the run is full."""
 
     name: str
     title: str
     authors: str
     experiments: Callable[[Setup], Sequence[Experiment]] = field(repr=False)
+    reduced: str = ""

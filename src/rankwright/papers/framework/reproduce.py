@@ -22,7 +22,7 @@ from rankwright.papers.framework.experiment import Absent, Setup
 from rankwright.papers.framework.measurements import Measurements
 from rankwright.papers.framework.reproduction import Done, Reproduction
 from rankwright.papers.framework.rows import rows_of
-from rankwright.papers.framework.sources import contents, find_collections, fold_files
+from rankwright.papers.framework.sources import contents, files_of, find_collections
 from rankwright.training.concurrent_fits import run_all
 from rankwright.tuning.tune import require_workers
 
@@ -56,6 +56,7 @@ def reproduce(
     work: str | os.PathLike[str],
     cranfield: str | os.PathLike[str] | None = None,
     quick: bool = False,
+    full: bool = False,
     workers: int | None = None,
     on_start: Callable[[int, int], None] = lambda _total, _kept: None,
     on_task: Callable[[str], None] = lambda _: None,
@@ -75,13 +76,16 @@ def reproduce(
         The folder of the Cranfield collection: cran.all.1400, cran.qry and cranqrel.
     quick
         Whether to run fewer folds, queries and rounds, to see that everything works.
+    full
+        Whether to run with the sizes of the paper, where the usual ones are smaller.
     workers
         Number of fits at once; None: one per thread.
     on_start, on_task
         Called with the number of tasks and of those already done, and with the name of each task when it is done.
     """
     require_workers(workers)
-    setup = Setup(_folders(data, cranfield), quick)
+    _require_sizes(paper, quick=quick, full=full)
+    setup = Setup(_folders(data, cranfield), quick, full)
     experiments = paper.experiments(setup)
     _require_data(paper, experiments)
     cache, files = FitCache(work), _contents(setup.folders)
@@ -97,6 +101,8 @@ def reproduce(
         cache.write(outcome, task.path, OUTCOMES)
         on_task(f"{task.experiment.name}: {task.system}, {task.trial}")
         return outcome
+
+    import scipy.linalg  # noqa: F401  # has its own linear algebra, which can be kept to one thread once it is loaded
 
     with warnings.catch_warnings(), one_thread_for_libraries():
         warnings.simplefilter("ignore")  # papers print settings that the rankers advise against
@@ -119,6 +125,13 @@ def _folders(data: str | os.PathLike[str] | None, cranfield: str | os.PathLike[s
     return folders | {CRANFIELD: Path(cranfield)}
 
 
+def _require_sizes(paper: Paper, *, quick: bool, full: bool) -> None:
+    if quick and full:
+        raise InputError("quick and full exclude each other.")
+    if full and not paper.reduced:
+        raise InputError(f"{paper.name} runs with the sizes of its paper anyway: full changes nothing.")
+
+
 def _require_data(paper: Paper, experiments: Sequence[Experiment]) -> None:
     sources = [experiment.source for experiment in experiments]
     if all(isinstance(source, Absent) for source in sources):
@@ -129,7 +142,7 @@ def _require_data(paper: Paper, experiments: Sequence[Experiment]) -> None:
 def _contents(folders: Mapping[str, Path]) -> dict[str, str]:
     """Return hashes of the collections' files, by name."""
     return {
-        name: contents([folder / file for file in FILES] if name == CRANFIELD else fold_files(folder))
+        name: contents([folder / file for file in FILES] if name == CRANFIELD else files_of(name, folder))
         for name, folder in folders.items()
     }
 

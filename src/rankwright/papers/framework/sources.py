@@ -1,4 +1,4 @@
-"""Where the trials of experiments come from: LETOR's folds, and other divisions of their queries."""
+"""Where the trials of experiments come from: LETOR's folds, other divisions of queries, and Yandex's data."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from rankwright.base.errors import InputError
 from rankwright.crossval.folds import Folds
 from rankwright.crossval.splits import SplitOptions
 from rankwright.data.readers.fold_folders import find_folds, read_fold, read_test_part
+from rankwright.data.readers.letor import read_letor
 from rankwright.data.splitting import concat
 from rankwright.papers.framework.experiment import Absent, DataTrial
 
@@ -42,6 +43,10 @@ COLLECTIONS = {
         LetorCollection("TD2004", 64, 75, 25),
     )
 }
+
+
+IMAT, IMAT_FILE = "IMAT2009", "imat2009_learning.txt"  # the contest "Internet Mathematics 2009" of Yandex
+IMAT_FEATURES, IMAT_QUERIES = 245, 9124
 
 
 @dataclass(frozen=True)
@@ -97,6 +102,37 @@ class Divided:
         return concat(*map(read_test_part, find_folds(self.folder)))
 
 
+@dataclass(frozen=True)
+class InternetMathematics:
+    """The judged queries of Internet Mathematics 2009 in five folds of 3 + 1 + 1 parts; labels are 0 to 4."""
+
+    folder: Path = field(repr=False)
+    n_folds: int = 5
+
+    @property
+    def title(self) -> str:
+        """The name of the folder."""
+        return IMAT
+
+    def trials(self) -> Sequence[str]:
+        """Return the names of the folds."""
+        return divisions(5, 1)[: self.n_folds]
+
+    def trial(self, name: str) -> DataTrial:
+        """Divide the queries and return a fold."""
+        return divided_trial(name, self._whole, 5, 0, validation=0.25)
+
+    @cached_property
+    def _whole(self) -> RankingData:
+        return read_letor(self.folder / IMAT_FILE, n_features=IMAT_FEATURES)
+
+
+def internet_mathematics(setup: Setup) -> Source:
+    """Return the folds of Internet Mathematics 2009; `Absent` where the run has no such folder."""
+    folds = InternetMathematics(setup.folders.get(IMAT, Path()), 2 if setup.quick else 5)
+    return folds if IMAT in setup.folders else _absent(folds)
+
+
 def divisions(n_folds: int, repeats: int) -> list[str]:
     """Return names of folds; of several divisions, `Division2-Fold1`."""
     folds = [f"Fold{number + 1}" for number in range(n_folds)]
@@ -128,7 +164,7 @@ def divided(setup: Setup, name: str, *, n_folds: int, repeats: int = 1) -> Sourc
     return folds if name in setup.folders else _absent(folds)
 
 
-def _absent(source: LetorFolds | Divided) -> Absent:
+def _absent(source: LetorFolds | Divided | InternetMathematics) -> Absent:
     return Absent(source.title, f"--data has no folder {source.title}", repr(source))
 
 
@@ -138,15 +174,18 @@ def find_collections(data: Path | None) -> dict[str, Path]:
         return {}
     if not data.is_dir():
         raise InputError(f"There is no folder {data}.")
-    folders = {name: data if data.name == name else data / name for name in COLLECTIONS}
+    folders = {name: data if data.name == name else data / name for name in (*COLLECTIONS, IMAT)}
     present = {name: path for name, path in folders.items() if path.is_dir()}
     if not present:
-        known = ", ".join(COLLECTIONS)
+        known = ", ".join(folders)
         raise InputError(
             f"{data} has no collection of LETOR: looked for folders {known}, each with Fold1, Fold2, ..."
         )
     for name, path in present.items():
-        _require(COLLECTIONS[name], path)
+        if name == IMAT:
+            _require_imat(path)
+        else:
+            _require(COLLECTIONS[name], path)
     return present
 
 
@@ -162,6 +201,15 @@ def _require(collection: LetorCollection, folder: Path) -> None:
         )
 
 
+def _require_imat(folder: Path) -> None:
+    """Refuse a folder without the contest's file, or with another one under its name."""
+    if not (folder / IMAT_FILE).is_file():
+        raise InputError(f"{folder} is not {IMAT}: it has no {IMAT_FILE}.")
+    number = len(read_letor(folder / IMAT_FILE, n_features=IMAT_FEATURES).groups)
+    if number != IMAT_QUERIES:
+        raise InputError(f"{folder} is not {IMAT}: it has {number} queries, {IMAT} has {IMAT_QUERIES}.")
+
+
 def contents(files: Iterable[Path]) -> str:
     """Return a hash of files, by which results of other data with the same names are noticed."""
     digest = hashlib.sha256()
@@ -171,6 +219,8 @@ def contents(files: Iterable[Path]) -> str:
     return digest.hexdigest()[:16]
 
 
-def fold_files(folder: Path) -> list[Path]:
-    """Return the files of all folds."""
+def files_of(name: str, folder: Path) -> list[Path]:
+    """Return the files of a collection: those of all folds, or the only one."""
+    if name == IMAT:
+        return [folder / IMAT_FILE]
     return [path for fold in find_folds(folder) for path in sorted(fold.iterdir()) if path.is_file()]

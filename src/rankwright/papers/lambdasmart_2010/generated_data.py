@@ -40,8 +40,33 @@ class Sizes(NamedTuple):
 
 
 @dataclass(frozen=True)
+class CubicData:
+    """Documents of uniform features, labelled without noise by the cubic polynomial of Burges et al. (2005).
+
+    Section 5.1 says that the artificial data are made as in that paper.
+    """
+
+    sizes: Sizes
+    n_documents: int = 50
+    seed: int = 1
+
+    @property
+    def title(self) -> str:
+        """The name of the data in tables."""
+        return "artificial"
+
+    def trials(self) -> Sequence[str]:
+        """Return the name of the only trial."""
+        return (ONLY,)
+
+    def trial(self, name: str) -> DataTrial:
+        """Draw the polynomial and the queries."""
+        return _sampled(name, RandomPolynomial.cubic(self.seed), self.sizes, self.n_documents)
+
+
+@dataclass(frozen=True)
 class PolynomialData:
-    """Documents of uniform features, labelled without noise by a random cubic polynomial (section 5.1).
+    """Documents of uniform features, labelled without noise by few random monomials of degree 1 to 3.
 
     Parameters
     ----------
@@ -66,7 +91,7 @@ class PolynomialData:
     @property
     def title(self) -> str:
         """The name of the data in tables."""
-        return "artificial"
+        return "few monomials"
 
     def trials(self) -> Sequence[str]:
         """Return the name of the only trial."""
@@ -75,12 +100,15 @@ class PolynomialData:
     def trial(self, name: str) -> DataTrial:
         """Draw the polynomial and the queries."""
         truth = RandomPolynomial.draw(self.seed, n_terms=self.n_terms, n_active=self.n_active)
-        seeds = (TRAIN_SEED, VALID_SEED, TEST_SEED)
-        train, valid, test = (
-            truth.sample(size, seed=seed, n_documents=self.n_documents)
-            for size, seed in zip(self.sizes, seeds, strict=True)
-        )
-        return DataTrial(name, train, valid, test)
+        return _sampled(name, truth, self.sizes, self.n_documents)
+
+
+def _sampled(name: str, truth: RandomPolynomial, sizes: Sizes, n_documents: int) -> DataTrial:
+    train, valid, test = (
+        truth.sample(size, seed=seed, n_documents=n_documents)
+        for size, seed in zip(sizes, (TRAIN_SEED, VALID_SEED, TEST_SEED), strict=True)
+    )
+    return DataTrial(name, train, valid, test)
 
 
 @dataclass(frozen=True)
