@@ -11,9 +11,11 @@ import argparse
 import json
 import re
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from rankwright.base.wording import counted
 from rankwright.papers.framework.catalogue import MODULES, find_paper
 from rankwright.papers.framework.reproduce import reproduce
 from rankwright.papers.framework.rows import NO_DATA, STATES, Groups, Row
@@ -95,7 +97,9 @@ def page(facts: dict[str, Any]) -> str:
         "minutes of processor time. [What the states mean](../reproduced.md#states).",
     ]
     for title, table in groups.tables().items():
-        parts += [f"## {title}", markdown(table)]
+        parts += [f"## {title}", markdown(replace(table, caption=""))]
+    if groups.not_tried:
+        parts.append(_without_data(groups.not_tried))
     tried = {row.experiment for row in rows if row.state != NO_DATA}
     for section in facts["experiments"]:
         if section["name"] not in tried:
@@ -108,6 +112,16 @@ def page(facts: dict[str, Any]) -> str:
             for one in section["figures"]
         ]
     return "\n\n".join(parts) + "\n"
+
+
+def _without_data(rows: list[Row]) -> str:
+    """Return what could not be tried, one line per collection and place of the paper, folded."""
+    places: dict[tuple[str, str], int] = {}
+    for row in rows:
+        places[row.data, row.where] = places.get((row.data, row.where), 0) + 1
+    lines = [f"- {data}: {where}, {counted(n, 'row')}" for (data, where), n in places.items()]
+    summary = f"<summary>{counted(len(rows), 'row')} without data</summary>"
+    return "\n".join(["<details>", summary, "", *lines, "", "</details>"])
 
 
 def renewed(text: str) -> str:

@@ -40,7 +40,7 @@ class TestRanks:
         found = results(a={"map": many(0.3)}, b={"map": many(0.4, seed=1)})
         told = same_ranks({"a": 0.9, "b": 0.8}, "map")(found)
         assert told.state == OPPOSITE
-        assert "a 2, b 1" in told.measured
+        assert "a 1 and 2, b 2 and 1" in told.measured
 
     def test_other_ranks_of_equal_methods_are_not_shown(self):
         found = results(a={"map": many(0.4)}, b={"map": many(0.4) + np.tile([0.1, -0.099], 30)})

@@ -126,17 +126,20 @@ def _simulation(setup: Setup, figure: int, *, mixed: bool) -> Experiment:
 
 @curried
 def _lowest_at_quarter(results: Measurements, bound: str) -> Finding:
-    """Test that the angle of the lowest value is pi / 4, within the interval of its mean over draws.
+    """Test that the angle of the lowest value is pi / 4, within the interval of its mean over draws (t-test).
 
     Of several angles with the lowest value, the one that is nearest to pi / 4 counts.
     """
+    from scipy.stats import ttest_1samp  # slow to import
+
     angles = np.array([_lowest(*pair) for pair in _with_angles(results, MIXED, bound)])
     reach = t_limit(len(angles), 0.95) * angles.std(ddof=1) / np.sqrt(len(angles))
     low, high = angles.mean() - reach, angles.mean() + reach
     state = REACHED if low <= QUARTER <= high else OPPOSITE
     in_pi = plain_number(round(float(angles.mean() / np.pi), 3))
     text = f"mean of the best angle over {len(angles)} draws, which is {in_pi} pi"
-    return Finding(state, text, float(angles.mean()), (float(low), float(high)))
+    p_value = float(ttest_1samp(angles, QUARTER).pvalue) if angles.std() > 0 else None
+    return Finding(state, text, float(angles.mean()), (float(low), float(high)), p_value)
 
 
 def _with_angles(results: Measurements, model: str, bound: str) -> list[tuple[Doubles, Doubles]]:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from rankwright.base.wording import enumerated, plain
-from rankwright.papers.framework.rows import NO_DATA, OTHER_DATA, Groups, counts, table_of
-from rankwright.reports.blocks import Column, Figure, Kind, Section, Table, Text
+from rankwright.base.wording import counted, plain
+from rankwright.papers.framework.rows import Groups, table_of
+from rankwright.reports.blocks import Figure, Section, Text
 from rankwright.reports.result import Result
 
 if TYPE_CHECKING:
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from rankwright.papers.framework.rows import Row
     from rankwright.reports.blocks import Block
 
+LEFT_OUT = ("where", "data", "what", "published", "remarks")
 REMARKS = ("what", "state", "remarks")  # long texts, which would leave the other columns of one table no room
-PHRASES = {OTHER_DATA: "measured on other data"}  # of states, in a sentence
 LEGEND = (
     "A number is reached if it lies in the 95 % interval of ours over test queries, and higher than published if "
     "the interval lies above it. A claim is reached if its direction is significant (p < .05, paired "
@@ -83,15 +83,9 @@ class Reproduction(Result):
 
     @property
     def summary(self) -> str:
-        """How many rows were reached; in the quick version, a caution as well."""
-        by_state = counts([row for row in self.rows if row.state != NO_DATA])
-        about = f"numbers and claims of {self.paper.authors}"
-        if not by_state:
-            return f"None of the {len(self.rows)} {about} can be tested without more data."
-        verbs = {state: f"{n} {'is' if n == 1 else 'are'}" for state, n in by_state.items()}
-        states = enumerated(f"{verb} {PHRASES.get(state, state)}" for state, verb in verbs.items())
-        quick = ", in a quick version that says little" if self.quick else ""
-        return f"Of the {sum(by_state.values())} {about} that these data can test, {states}{quick}."
+        """What holds, what does not and what could not be tried; in the quick version, a caution as well."""
+        verdict = Groups.of(self.rows).verdict()
+        return f"A quick version, which says little. {verdict}" if self.quick else verdict
 
     def to_dict(self) -> dict[str, Any]:
         """Return the table as JSON values."""
@@ -105,15 +99,14 @@ class Reproduction(Result):
         }
 
     def blocks(self) -> Iterator[Section]:
-        """Yield the verdict, the tables of rows, then every experiment."""
+        """Yield the tables of rows, what their states mean, then every experiment."""
         groups = Groups.of(self.rows)
-        yield Section("Verdict", [Text(groups.verdict())])
-        for title, table in groups.tables().items():
-            yield Section(title, [table])
+        yield Section("Results", list(groups.tables().values()))
         time = f"All fits and measurements took {self.seconds / 60:.1f} minutes of processor time."
         yield Section("States", [Text(f"{LEGEND} {time}")])
         yield from (done.section(done.results) for done in self.done if done.results is not None)
-        columns = [Column("experiment", Kind.TEXT), Column("why", Kind.TEXT)]
-        left_out = [done.experiment for done in self.done if done.results is None]
-        rows = [(left.name, getattr(left.source, "why", "there are no data")) for left in left_out]
-        yield Section("Left out", [Table(columns, rows)] if rows else [])
+        if groups.not_tried:
+            count = counted(len(groups.not_tried), "row")
+            yield Section(
+                "Left out", [replace(table_of(groups.not_tried, LEFT_OUT), folded=f"{count} without data")]
+            )

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from rankwright.base.wording import counted, enumerated, measured
+from rankwright.base.wording import counted, enumerated, measured, said_p_value
 from rankwright.reports.blocks import Cell, Column, Kind, Table
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ class Row:
     @property
     def remarks(self) -> str:
         """What was measured, and why the number was not reached."""
-        return "; ".join(text for text in (self.measured, self.why) if text)
+        return "; ".join(text.rstrip(".") for text in (self.measured, self.why) if text)
 
 
 def rows_of(experiment: Experiment, results: Measurements | None) -> list[Row]:
@@ -183,16 +183,14 @@ class Groups(NamedTuple):
             for group, kind in ((self.numbers, "published number"), (self.claims, "claim"))
             if group
         ]
-        if refuted := [
-            f"{row.what} (p = {row.p_value:.2g})"
-            for row in self.claims
-            if row.p_value is not None and row.state == OPPOSITE
-        ]:
+        sentences += _by_place(self.claims)
+        if refuted := [f"{row.what}{_p(row)}" for row in self.claims if row.state == OPPOSITE]:
             sentences.append(f"The data show the opposite of: {'; '.join(refuted)}.")
         if claims := [row for row in self.other_data if row.on_these_data]:
-            hold = sum(row.on_these_data == REACHED for row in claims)
+            hold, against = (sum(row.on_these_data == state for row in claims) for state in (REACHED, OPPOSITE))
             sentences.append(
-                f"On data that stand in for the paper's, {hold} of {counted(len(claims), 'claim')} hold."
+                f"On data that stand in for the paper's, {hold} of {counted(len(claims), 'claim')} hold, and the "
+                f"opposite of {against}."
             )
         if self.not_tried:
             missing = enumerated(dict.fromkeys(row.data for row in self.not_tried))
@@ -208,7 +206,28 @@ class Groups(NamedTuple):
                 self.other_data, ("where", "data", "what", "published", "ours", "p", "state")
             ),
         }
-        return {title: table.without_empty_columns() for title, table in tables.items() if table.rows}
+        return {
+            title: replace(table.without_empty_columns(), caption=f"{title}.")
+            for title, table in tables.items()
+            if table.rows
+        }
+
+
+def _by_place(claims: Sequence[Row]) -> list[str]:
+    """Return the places of the paper whose claims hold all, and those whose claims hold in part."""
+    states: dict[str, list[bool]] = {}
+    for row in claims:
+        states.setdefault(row.where, []).append(row.state == REACHED)
+    whole = [where for where, held in states.items() if all(held)]
+    part = [
+        f"{where} ({sum(held)} of {len(held)})" for where, held in states.items() if any(held) and not all(held)
+    ]
+    kinds = (("Everything holds that is claimed in", whole), ("Some of it holds in", part))
+    return [f"{words} {enumerated(places)}." for words, places in kinds if places]
+
+
+def _p(row: Row) -> str:
+    return "" if row.p_value is None else f" ({said_p_value(row.p_value)})"
 
 
 def _said(rows: Sequence[Row]) -> str:
