@@ -43,7 +43,7 @@ def test_the_table_the_page_and_what_is_kept(small, run, tmp_path):
     first = run("reproduce", "small-2026", "--report", "page.html")
     assert first.code == 0, first.err
     assert "AdaRank is better" in first.out
-    assert first.out.startswith("Of 1 published number, 1 is not reached. Of 1 claim, ")
+    assert first.out.startswith("0 of 2 numbers and claims of Nobody 2026 hold on data like the paper")
     page = (tmp_path / "page.html").read_text()
     for text in ("A small paper", "it is too high", "Figure 1. AdaRank is better.", "Two folds."):
         assert text in page

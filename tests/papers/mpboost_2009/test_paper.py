@@ -111,7 +111,7 @@ def test_the_generated_collections_need_no_data():
     ohsumed, imat, *web = experiments(Setup({}, quick=False))
     assert not ohsumed.source.trials()
     assert not imat.source.trials()
-    assert [len(one.source.trials()) for one in web] == [5, 5]
+    assert [len(one.source.trials()) for one in web] == [3, 3]
     full = experiments(Setup({}, quick=False, full=True))
     assert [(one.source.n_queries, one.source.n_features) for one in full[2:]] == [(9124, 245), (467, 1779)]
 

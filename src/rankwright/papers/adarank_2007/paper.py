@@ -122,7 +122,7 @@ def _accuracies(setup: Setup, collection: str) -> Experiment:
     return Experiment(
         name=f"Ranking accuracies on {collection}",
         about=f"{collection} in four folds by query. AdaRank stops by itself; it chooses features by equation 8, "
-        "and as printed by section 3.6. As in LETOR, it sets a feature that repeats aside and takes the best of "
+        "and as printed by section 3.6. As in LETOR, it sets a feature that repeats aside and keeps all of its "
         f"100 rounds. The other rankers run with their defaults. {documents}",
         source=_source(setup, collection),
         systems=_systems(collection, measure),

@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rankwright.base.wording import counted, plain
-from rankwright.papers.framework.rows import Groups, table_of
+from rankwright.papers.framework.rows import HIGHER, REACHED, Groups, table_of
 from rankwright.reports.blocks import Figure, Section, Text
 from rankwright.reports.result import Result
 
@@ -83,9 +83,12 @@ class Reproduction(Result):
 
     @property
     def summary(self) -> str:
-        """What holds, what does not and what could not be tried; in the quick version, a caution as well."""
-        verdict = Groups.of(self.rows).verdict()
-        return f"A quick version, which says little. {verdict}" if self.quick else verdict
+        """How many rows hold on the data of the paper; in the quick version, a caution as well."""
+        groups = Groups.of(self.rows)
+        tried = [*groups.numbers, *groups.claims]
+        hold = sum(row.state in (REACHED, HIGHER) for row in tried)
+        about = f"{hold} of {len(tried)} numbers and claims of {self.paper.authors} hold on data like the paper's"
+        return f"{about}, in a quick version that says little." if self.quick else f"{about}."
 
     def to_dict(self) -> dict[str, Any]:
         """Return the table as JSON values."""
@@ -99,9 +102,9 @@ class Reproduction(Result):
         }
 
     def blocks(self) -> Iterator[Section]:
-        """Yield the tables of rows, what their states mean, then every experiment."""
+        """Yield the verdict, the tables of rows, what their states mean, then every experiment."""
         groups = Groups.of(self.rows)
-        yield Section("Results", list(groups.tables().values()))
+        yield Section("Results", [Text(groups.verdict()), *groups.tables().values()])
         time = f"All fits and measurements took {self.seconds / 60:.1f} minutes of processor time."
         yield Section("States", [Text(f"{LEGEND} {time}")])
         yield from (done.section(done.results) for done in self.done if done.results is not None)

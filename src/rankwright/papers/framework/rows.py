@@ -184,13 +184,13 @@ class Groups(NamedTuple):
             if group
         ]
         sentences += _by_place(self.claims)
-        if refuted := [f"{row.what}{_p(row)}" for row in self.claims if row.state == OPPOSITE]:
+        if refuted := [f"{row.where}, {row.what}{_p(row)}" for row in self.claims if row.state == OPPOSITE]:
             sentences.append(f"The data show the opposite of: {'; '.join(refuted)}.")
         if claims := [row for row in self.other_data if row.on_these_data]:
             hold, against = (sum(row.on_these_data == state for row in claims) for state in (REACHED, OPPOSITE))
             sentences.append(
-                f"On data that stand in for the paper's, {hold} of {counted(len(claims), 'claim')} hold, and the "
-                f"opposite of {against}."
+                f"Of {counted(len(claims), 'claim')} tried on data that stand in for the paper's, these data show "
+                f"{hold}, and the opposite of {against}."
             )
         if self.not_tried:
             missing = enumerated(dict.fromkeys(row.data for row in self.not_tried))
@@ -222,8 +222,8 @@ def _by_place(claims: Sequence[Row]) -> list[str]:
     part = [
         f"{where} ({sum(held)} of {len(held)})" for where, held in states.items() if any(held) and not all(held)
     ]
-    kinds = (("Everything holds that is claimed in", whole), ("Some of it holds in", part))
-    return [f"{words} {enumerated(places)}." for words, places in kinds if places]
+    kinds = (("All claims hold", whole), ("Some claims hold", part))
+    return [f"{words}: {'; '.join(places)}." for words, places in kinds if places]
 
 
 def _p(row: Row) -> str:
