@@ -78,13 +78,16 @@ class TestComparisons:
         found = results(a={"map": [0.5], "ndcg": [0.5]}, b={"map": [0.4], "ndcg": [0.6]})
         told = always_better(["a"], ["b"], ["map", "ndcg"])(found)
         assert told.state == NOT_SHOWN  # one query shows nothing
-        assert told.measured == "higher in 1 of 2 comparisons, significantly lower in 0; not a to b in ndcg"
+        assert (
+            told.measured
+            == "higher in 1 of 2 comparisons, significantly lower in 0; not a to b in 1 of 2 measures"
+        )
         many_queries = results(a={"map": many(0.5), "ndcg": many(0.5)}, b={"map": many(0.4), "ndcg": many(0.6)})
         assert always_better(["a"], ["b"], ["map", "ndcg"])(many_queries).state == OPPOSITE
         assert always_better(["a"], ["b"], ["map"])(found).state == REACHED
         told = always_better(["b"], ["a", "b"], ["map", "ndcg"])(found)
         assert told.measured == (
-            "higher in 1 of 4 comparisons, significantly lower in 0; not b to a in map; b to b in map and ndcg"
+            "higher in 1 of 4 comparisons, significantly lower in 0; not b to a in 1 of 2 measures; b to b in 2 of 2 measures"
         )
 
     def test_faster(self):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
-from rankwright.base.wording import difference, enumerated, measured, metric_value, said_p_value
+from rankwright.base.wording import counted, difference, measured, metric_value, said_p_value
 from rankwright.papers.framework.experiment import Finding
 from rankwright.papers.framework.figures import error_rate
 from rankwright.papers.framework.measurements import Measurements, curried
@@ -137,15 +137,15 @@ def always_better(
     """
     compared = {case: results.compare(*case) for case in product(models, others, measures)}
     p_values = _corrected(compared)
-    worse: dict[str, list[str]] = {}
+    worse: dict[str, int] = {}
     for model, other, measure in compared:
         if results.mean(model, measure) <= results.mean(other, measure):
-            worse.setdefault(f"{model} to {other} in ", []).append(measure)
+            worse[f"{model} to {other}"] = worse.get(f"{model} to {other}", 0) + 1
     n_lower = sum(pair.difference < 0 and p_values[case] < LEVEL for case, pair in compared.items())
-    n_better = len(compared) - sum(map(len, worse.values()))
+    n_better = len(compared) - sum(worse.values())
     state = OPPOSITE if n_lower else NOT_SHOWN if worse else REACHED
-    names = "; ".join(pair + enumerated(names) for pair, names in worse.items())
     text = f"higher in {n_better} of {len(compared)} comparisons, significantly lower in {n_lower}"
+    names = "; ".join(f"{pair} in {n} of {counted(len(measures), 'measure')}" for pair, n in worse.items())
     return Finding(state, text + (f"; not {names}" if worse else ""), n_better / len(compared))
 
 

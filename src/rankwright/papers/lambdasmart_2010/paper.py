@@ -56,7 +56,8 @@ SHRUNKEN, NEWTON = "Newton steps x .1", "Full Newton step"
 LABELS = 5
 CUBIC = (
     "A random cubic polynomial by the recipe of Burges et al. (2005): the mean of a linear, a quadratic and a "
-    "cubic term, each of variance 1."
+    "cubic term, each of variance 1. The paper's numbers are of another draw and more queries: they are shown, "
+    "not compared."
 )
 FEW_MONOMIALS = (
     "A sum of 50 random monomials of degree 1 to 3, of which the polynomial of Burges et al. (2005) has 150."

@@ -55,6 +55,8 @@ MEAN = "mean of NDCG@1 to NDCG@10"
 NDCG = "ndcg@{}(discount=letor)"  # section 5.2; ties are averaged, since stumps give many
 CHOSEN_BY = NDCG.format(5)
 EVERY = 10
+STRONGER = "Our ListNet and AdaRank have higher means than the published baselines."
+BOUNDED = "The grid has an alpha as small as .1; LOGITDD's distances are never below 1/2, near binary labels."
 WEB_1, WEB_2 = "Web-1, generated", "Web-2, generated"
 IMAT_ABOUT = (
     "The training data of the contest Internet Mathematics 2009: 9,124 queries with 245 features, five folds of "
@@ -166,6 +168,7 @@ def _ohsumed(source: Source, rounds: int) -> Experiment:
                     "Abstract, Figure 3",
                     f"{name} is better than all baselines",
                     better(name, (*baselines, BINARY), MEAN),
+                    STRONGER,
                     against_published=better_than_published(name, PUBLISHED_MEANS, MEAN),
                 )
                 for name in PRESERVING
@@ -244,7 +247,7 @@ def _web(where: str, name: str, source: Source, about: str, rounds: int, ahead: 
 
 def _behind() -> tuple[Claim, ...]:
     return tuple(
-        Claim("Section 5.4", f"{name} is better than {LDD}", better(name, (LDD,), MEAN))
+        Claim("Section 5.4", f"{name} is better than {LDD}", better(name, (LDD,), MEAN), BOUNDED)
         for name in (LOGDD, LOGITDD)
     )
 
