@@ -87,8 +87,8 @@ class TestComparisons:
         assert always_better(["a"], ["b"], ["map"])(found).state == REACHED
         told = always_better(["b"], ["a", "b"], ["map", "ndcg"])(found)
         assert told.measured == (
-            "higher in 1 of 4 comparisons, significantly lower in 0; not b to a in 1 of 2 measures; b to b in 2 of 2 "
-            "measures"
+            "higher in 1 of 4 comparisons, significantly lower in 0; not b to a in 1 of 2 measures; b to b in "
+            "2 of 2 measures"
         )
 
     def test_faster(self):
