@@ -1,4 +1,4 @@
-"""Small collections of the shape of LETOR's and of Cranfield, written to files."""
+"""Small collections of the shape of LETOR's and of Cranfield, written to files, and runs without a cache."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import rankwright as rw
+from rankwright.papers.framework.measurements import Measurements
 from rankwright.papers.framework.sources import COLLECTIONS
 
 if TYPE_CHECKING:
@@ -57,3 +58,17 @@ def write_cranfield(folder: Path, *, n_documents: int = 80, n_queries: int = 24)
         if len({*words} & {*text}) >= 2
     ]
     (folder / "cranqrel").write_text("".join(judged))
+
+
+def measured(experiment):
+    """Return the measurements of an experiment, without a cache."""
+    arrays = {}
+    for name in experiment.source.trials():
+        trial = experiment.source.trial(name)
+        for system, fit in experiment.systems.items():
+            fitted = fit(trial, 1)
+            models = fitted if isinstance(fitted, dict) else {system: fitted}
+            for model, scorer in models.items():
+                for measure in experiment.measures:
+                    arrays |= {(model, key, name): values for key, values in measure(scorer, trial, 1).items()}
+    return Measurements(tuple(experiment.source.trials()), arrays)

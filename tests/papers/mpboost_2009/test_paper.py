@@ -20,7 +20,7 @@ from rankwright.papers.mpboost_2009.paper import (
     LOGDD,
     LOGITDD,
     PRESERVING,
-    ChosenRounds,
+    BestRounds,
     _ohsumed,
     _overfits_less,
     _web,
@@ -59,7 +59,7 @@ def test_distance_and_rounds_are_those_that_are_best_on_the_validation_part():
     settings = tuple(
         rw.MPBoost(CHOSEN_BY, distance=distance, rounds=30, learning_rate=1.0) for distance in distances
     )
-    found = ChosenRounds("x", settings)(trial, 1)
+    found = BestRounds("x", settings)(trial, 1)
     metric, valid = as_metric(CHOSEN_BY), trial.valid
     values = {}
     for distance in distances:

@@ -72,12 +72,12 @@ class ExpectedLosses:
         data = trial.test
         estimated, true = model.probabilities(data, n_jobs=threads), self.source.probabilities(data)
         gains = np.exp2(np.arange(1.0, len(SHARES) + 1.0)) + 1.0
-        found: dict[str, Doubles] = {}
+        by_kind: dict[str, Doubles] = {}
         for name, power in POWERS.items():
             losses = [dcg_loss(estimated[rows], true[rows], gains, power=power) for rows in data.groups]
             kinds = zip(("lost", "bound", "corollary"), np.array(losses).T, strict=True)
-            found |= {f"{kind}, p {name}": values for kind, values in kinds}
-        return found
+            by_kind |= {f"{kind}, p {name}": values for kind, values in kinds}
+        return by_kind
 
 
 def dcg_bound(setup: Setup) -> Experiment:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankwright.data.dataset import RankingData
+from rankwright.data.groups import Ranking
 from rankwright.metrics.bounds import SURROGATES, SurrogateBounds
 from rankwright.papers.framework.experiment import Claim, DataTrial, Experiment, Finding, Picture
 from rankwright.papers.framework.measurements import Measurements, curried
@@ -90,7 +91,7 @@ def _rank_alike(data: RankingData, w: Doubles) -> bool:
         return sum(float(scores[before] - scores[after]) for before, after in combinations(permutation, 2))
 
     best = max(permutations(range(len(scores))), key=value)
-    return bool(np.array_equal(best, np.argsort(-scores)))
+    return bool(np.array_equal(best, Ranking.of(scores, data.groups, n_jobs=1).order))
 
 
 def surrogates(setup: Setup) -> Experiment:

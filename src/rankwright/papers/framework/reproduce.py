@@ -6,6 +6,7 @@ import json
 import time
 import warnings
 from collections import OrderedDict
+from contextlib import contextmanager
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -28,7 +29,7 @@ from rankwright.tuning.tune import require_workers
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from rankwright.base.arrays import Doubles
     from rankwright.papers.framework.experiment import DataTrial, Experiment, Paper
@@ -90,8 +91,7 @@ def reproduce(
     _require_data(paper, experiments)
     cache, files = FitCache(work), _contents(setup.folders)
     tasks = [task for experiment in experiments for task in _tasks(cache, experiment, files, quick=quick)]
-    kept = {task.path: cache.read(task.path, OUTCOMES) for task in tasks}
-    outcomes = {path: outcome for path, outcome in kept.items() if outcome is not None}
+    outcomes = {task.path: kept for task in tasks if (kept := cache.read(task.path, OUTCOMES)) is not None}
     missing = [task for task in tasks if task.path not in outcomes]
     on_start(len(tasks), len(outcomes))
     trials = _Trials()
@@ -102,18 +102,24 @@ def reproduce(
         on_task(f"{task.experiment.name}: {task.system}, {task.trial}")
         return outcome
 
-    import scipy.linalg  # noqa: F401  # has its own linear algebra, which can be kept to one thread once it is loaded
-
-    with warnings.catch_warnings(), one_thread_for_libraries():
-        warnings.simplefilter("ignore")  # papers print settings that the rankers advise against
+    with _quiet():
         measured = run_all(run, missing, workers=workers or resolve_threads(None), on_done=lambda: None)
     outcomes |= {task.path: outcome for task, outcome in zip(missing, measured, strict=True)}
     done = [
         _done(experiment, [task for task in tasks if task.experiment is experiment], outcomes)
         for experiment in experiments
     ]
-    seconds = sum(float(outcome["", SECONDS][0]) for outcome in outcomes.values())
-    return Reproduction(paper, quick, done, seconds)
+    return Reproduction(paper, quick, done, sum(float(each["", SECONDS][0]) for each in outcomes.values()))
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Silence advice against settings that papers print, and keep linear algebra to one thread."""
+    import scipy.linalg  # noqa: F401  # has its own linear algebra, which can be limited once it is loaded
+
+    with warnings.catch_warnings(), one_thread_for_libraries():
+        warnings.simplefilter("ignore")
+        yield
 
 
 def _folders(data: str | os.PathLike[str] | None, cranfield: str | os.PathLike[str] | None) -> dict[str, Path]:

@@ -65,7 +65,7 @@ IMAT_ABOUT = (
 
 
 @dataclass(frozen=True)
-class ChosenRounds:
+class BestRounds:
     """Settings of a ranker, of which validation queries choose one and its number of rounds, in steps of ten."""
 
     name: str
@@ -132,7 +132,7 @@ def _mpboost(rounds: int, **settings: Any) -> dict[str, System]:
     }
     shared: dict[str, Any] = {"rounds": rounds, "learning_rate": 1.0, **settings}
     return {
-        name: ChosenRounds(name, tuple(MPBoost(CHOSEN_BY, distance=distance, **shared) for distance in distances))
+        name: BestRounds(name, tuple(MPBoost(CHOSEN_BY, distance=distance, **shared) for distance in distances))
         for name, distances in kinds.items()
     }
 
@@ -149,7 +149,7 @@ def _measures(rounds: int) -> tuple[Any, ...]:
 
 def _ohsumed(source: Source, rounds: int) -> Experiment:
     baselines: dict[str, System] = {
-        BOOST: ChosenRounds(BOOST, (RankBoost(CHOSEN_BY, rounds=rounds),)),
+        BOOST: BestRounds(BOOST, (RankBoost(CHOSEN_BY, rounds=rounds),)),
         NET: FittedSystem(ListNet(CHOSEN_BY)),
         "AdaRank-NDCG": FittedSystem(AdaRank.as_in_letor(metric=CHOSEN_BY)),
     }

@@ -1,10 +1,5 @@
-"""What a paper's page says first, and tests of claims that have only one trial."""
+"""What a paper's page says first."""
 
-import numpy as np
-import pytest
-
-from rankwright.papers.framework.claims import faster
-from rankwright.papers.framework.measurements import Measurements
 from rankwright.papers.framework.rows import NO_DATA, NOT_SHOWN, OPPOSITE, OTHER_DATA, REACHED, Groups, Row
 
 
@@ -31,11 +26,3 @@ def test_the_verdict_says_what_holds_what_does_not_and_what_was_not_tried():
         "Figure 4, claim of Figure 4 (p = 0.012). Of 1 claim tried on data that stand in for the paper's, these "
         "data show 1, and the opposite of 0. 1 row could not be tried, for want of TD2003."
     )
-
-
-@pytest.mark.parametrize(("seconds", "state"), [(3.0, REACHED), (1.2, NOT_SHOWN), (0.3, OPPOSITE)])
-def test_a_single_time_needs_a_clear_factor(seconds, state):
-    arrays = {("a", "fit seconds", "1"): np.array([1.0]), ("b", "fit seconds", "1"): np.array([seconds])}
-    finding = faster("a", ("b",))(Measurements(("1",), arrays))
-    assert (finding.state, finding.p_value, finding.interval) == (state, None, None)
-    assert finding.value == pytest.approx(seconds)
