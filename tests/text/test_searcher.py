@@ -198,7 +198,7 @@ def damaged(path, change):
         (lambda one: one | {"candidates": "many"}, "candidates must be a positive integer"),
         (lambda one: one | {"retrieval": ["tfidf", {}]}, "There is no retrieval model"),
         (lambda one: one | {"retrieval": ["absolute_discounting", {}]}, "does not search"),
-        (lambda one: one | {"retrieval": 5}, "its retrieval must be a name and parameters"),
+        (lambda one: one | {"retrieval": 5}, "a retriever must be a name and parameters"),
         (lambda one: one | {"features": {"names": 1}}, "a feature set must have"),
         (lambda one: one | {"retrieval": ["bm25", {"b": 0.75}]}, "its settings are not complete"),
         (lambda one: one | {"features": one["features"] | {"field": ["body"]}}, "its settings are not complete"),

@@ -204,6 +204,6 @@ def test_other_folders_and_versions(refuse, run, tmp_path, made, files):
     (tmp_path / "other" / "letter.txt").write_text("dear")
     assert "holds other files" in refuse("index", files, "--out", tmp_path / "other")
     manifest = made / "index.json"
-    manifest.write_text(manifest.read_text().replace('"version": 3', '"version": 9'))
+    manifest.write_text(manifest.read_text().replace('"version": 4', '"version": 9'))
     assert "has format 9" in refuse("index", files, "--add", "--out", made)
     assert run("index", files, "--out", made).code == 0  # a new one in its place

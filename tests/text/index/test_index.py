@@ -144,8 +144,8 @@ def test_every_cut_is_noticed(index):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda content: content | {"version": 99}, "has format 99, this version of rankwright reads format 3"),
-        (lambda content: content | {"version": 2}, "format 2, this .* reads format 3: build the index again"),
+        (lambda content: content | {"version": 99}, "has format 99, this version of rankwright reads format 4"),
+        (lambda content: content | {"version": 2}, "format 2, this .* reads format 4: build the index again"),
         (lambda content: content | {"version": [content] * 50}, "its version must be an integer"),
         (lambda content: content | {"format": "x"}, "is not the manifest of an index"),
         (lambda content: content | {"weights": {"body": 2.0}}, "altered or damaged: its checksum does not match"),

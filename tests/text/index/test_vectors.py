@@ -1,5 +1,6 @@
 """Vectors in an index: products against a slow twin, encoding that is killed, changes of documents, damage."""
 
+import json
 import os
 import signal
 import subprocess
@@ -15,6 +16,7 @@ import rankwright as rw
 from properties import examples
 from rankwright import _native
 from rankwright.text import Dense, Encoder, Hybrid, Index, TextDocument
+from rankwright.text.index.manifest import checksum_of
 from rankwright.text.index.vectors import document_integers, query_integers
 from reference import vectors as reference
 
@@ -238,3 +240,20 @@ def test_an_index_without_text_cannot_be_encoded(tmp_path):
     index = Index.build(DOCUMENTS, tmp_path / "index", store=False)
     with pytest.raises(rw.InputError, match="built without text, which an encoder needs"):
         index.encode(Encoder(letters, "letters"))
+
+
+def test_a_manifest_without_vectors_is_read(tmp_path):
+    index = Index.build(DOCUMENTS, tmp_path / "index")
+    path = index.path / "index.json"
+    content = json.loads(path.read_bytes())
+    del content["encoders"]
+    for segment in content["segments"]:
+        del segment["vectors"]
+    head = {"format": content.pop("format"), "version": 3, "checksum": 0}
+    content.pop("version"), content.pop("checksum")
+    head["checksum"] = checksum_of(content)
+    path.write_text(json.dumps(head | content))
+    older = Index.open(index.path)
+    assert [*older.search("ship c")] == [*index.search("ship c")]
+    older.encode(Encoder(letters, "letters"))
+    assert Index.open(index.path, encoders=[Encoder(letters, "letters")]).search("ccc", Dense(), n=1).ids == ["d2"]

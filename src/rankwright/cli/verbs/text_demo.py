@@ -12,7 +12,13 @@ import rankwright as rw
 from rankwright.base.errors import InputError, MissingPackageError
 from rankwright.cli.options.option_groups import given_option, option
 from rankwright.cli.options.shared_options import JOBS, JSON, checked_output, this_command
-from rankwright.cli.options.text_options import CandidateOptions, DocumentOptions, QueryOptions, WordOptions
+from rankwright.cli.options.text_options import (
+    CandidateOptions,
+    DocumentOptions,
+    QueryOptions,
+    WordOptions,
+    hybrid_retrieval,
+)
 from rankwright.cli.output.console import describe, note, say, show
 from rankwright.cli.output.fit_progress import fit_with_progress, several_fits
 
@@ -30,6 +36,7 @@ if TYPE_CHECKING:
 
 METRICS = ("ndcg@10", "map")
 BASELINE = "BM25"
+LEAF = 50  # documents, at least
 
 
 def text_demo(
@@ -62,16 +69,18 @@ def text_demo(
         options: dict[str, Any] = {"analyser": words.analyser(), "fields": reading.weights, "n_jobs": jobs}
         built = rw.text.Index.build(source, folder, **options)
         note(f"Indexed {len(built):,} documents with the fields {', '.join(built.fields)}.")
-        chosen = rw.text.FeatureSet(columns=finding.columns)
+        retrieval = hybrid_retrieval(finding.retrieval)
+        chosen = rw.text.FeatureSet(columns=finding.columns, retrieval=retrieval)
+        rankers = _rankers(fused=retrieval is not None)
         judged = finding.judged(chosen, built, topics, judgements, jobs)
         note(str(judged))
         asking.hint(topics, judged.coverage)
-        scores = _scores(judged.data, seed)
+        scores = _scores(rankers, judged.data, seed)
         comparison = rw.compare(scores, judged.data, metrics=METRICS, baseline=BASELINE)
         best = comparison.by(METRICS[0]).ranked()[0]
         written: dict[str, Any] = {"report": _write_page(comparison, scores, judged.data, report)}
         if index is not None or model is not None:
-            ranker = _rankers()[best]
+            ranker = rankers[best]
             fit_with_progress(ranker, judged.data)
             searcher = finding.searcher(built, chosen, ranker)
             written |= _save(ranker, searcher, index, model)
@@ -105,26 +114,37 @@ def _folder(index: Path | None) -> Iterator[Path]:
         yield Path(folder)
 
 
-def _rankers() -> dict[str, Ranker]:
-    """Return the rankers to compare, the quickest first."""
-    trees: dict[str, Any] = {"rounds": 60, "learning_rate": 0.15, "query_features": ["zscore", "rank"]}
-    portfolio = [rw.RankSVM(), rw.LambdaMART(**trees), rw.MART(**trees)]
+def _rankers(*, fused: bool) -> dict[str, Ranker]:
+    """Return the rankers to compare, the quickest first; of several retrievers, their fusions too.
+
+    Large leaves keep trees from learning to recognise single documents.
+    """
+    trees: dict[str, Any] = {"rounds": 60, "learning_rate": 0.15, "min_documents": LEAF}
+    trees["query_features"] = ["zscore", "rank"]
+    fusions: dict[str, Ranker] = {
+        "RRF": rw.Fusion(method="rrf", learned=False),
+        "z-scores": rw.Fusion(learned=False),
+        "min-max": rw.Fusion(method="minmax", learned=False),
+        "learned fusion": rw.Fusion(),
+    }
+    linear = [rw.Fusion(), rw.RankSVM()] if fused else [rw.RankSVM()]
+    portfolio = [*linear, rw.LambdaMART(**trees), rw.MART(**trees)]
     return {
         BASELINE: rw.BM25Ranker(),
         "language model": rw.LanguageModelRanker(),
-        "RankSVM": portfolio[0],
-        "LambdaMART": portfolio[1],
-        "MART": portfolio[2],
+        **(fusions if fused else {}),
+        "RankSVM": portfolio[-3],
+        "LambdaMART": portfolio[-2],
+        "MART": portfolio[-1],
         "AutoRanker": rw.AutoRanker(portfolio=portfolio),
     }
 
 
-def _scores(data: RankingData, seed: int) -> dict[str, Any]:
+def _scores(rankers: dict[str, Ranker], data: RankingData, seed: int) -> dict[str, Any]:
     """Return each ranker's scores, by models that have not seen the query."""
     from rankwright.crossval.out_of_fold import out_of_fold_scores
     from rankwright.crossval.splits import SplitOptions
 
-    rankers = _rankers()
     folds = SplitOptions().folds
     note(f"Cross-validating {', '.join(rankers)} on {folds} folds of {describe(data)}.")
     with several_fits("cross-validating", len(rankers) * folds) as on_fit:
