@@ -14,7 +14,7 @@ from .feature_logs.elasticsearch import read_ltr_log as read_ltr_log
 from .feature_logs.solr import read_solr_features as read_solr_features
 from .features.feature_set import FeatureSet as FeatureSet
 from .features.judged_features import JudgedFeatures as JudgedFeatures
-from .features.reranker import Reranker as Reranker
+from .features.reranker import CachedReranker as CachedReranker
 from .index.index import Index as Index
 from .index.snapshot import SearchResults as SearchResults
 from .retrieval import BM25 as BM25

@@ -28,7 +28,7 @@ from rankwright.text.features.feature_names import (
 )
 from rankwright.text.features.feature_values import FeatureColumns, RetrievalModels, feature_values
 from rankwright.text.features.judged_features import judged_features
-from rankwright.text.features.reranker import Reranker
+from rankwright.text.features.reranker import CachedReranker
 from rankwright.text.features.user_columns import UserColumn, column_from, columns_from, require_coverage
 from rankwright.text.retrieval import BM25, AbsoluteDiscounting, Dirichlet, JelinekMercer, model_of, state_of_model
 from rankwright.text.retrievers.dense import Dense
@@ -81,7 +81,7 @@ class FeatureSet:
         depend on the query. Documents without a number have a missing value.
     functions : mapping, optional
         Features of your own by name: functions of the query's text and a `TextDocument` that return a number, or a
-        `Reranker`. They need the text of documents, which `Index.build` stores by default.
+        `CachedReranker`. They need the text of documents, which `Index.build` stores by default.
     bm25, dirichlet, jelinek_mercer, absolute_discounting
         The models whose scores are features.
     retrieval : Hybrid, optional
@@ -101,7 +101,7 @@ class FeatureSet:
     features: str | Sequence[str] | None = None
     fields: Sequence[str] | None = field(default=None, kw_only=True)
     columns: Any = field(default=None, kw_only=True, repr=False)
-    functions: Mapping[str, Function | Reranker] | None = field(default=None, kw_only=True)
+    functions: Mapping[str, Function | CachedReranker] | None = field(default=None, kw_only=True)
     bm25: BM25 = field(default=BM25(), kw_only=True)
     dirichlet: Dirichlet = field(default=Dirichlet(), kw_only=True)
     jelinek_mercer: JelinekMercer = field(default=JelinekMercer(), kw_only=True)
@@ -364,8 +364,10 @@ class FeatureSet:
         return np.array(own, np.float32).reshape(self._n_own, len(candidates.ids)).T
 
 
-def _called(name: str, function: Function | Reranker, query: str, documents: Sequence[TextDocument]) -> Floats:
-    if isinstance(function, Reranker):
+def _called(
+    name: str, function: Function | CachedReranker, query: str, documents: Sequence[TextDocument]
+) -> Floats:
+    if isinstance(function, CachedReranker):
         return function.scores(query, documents).astype(np.float32)
     values = [function(query, document) for document in documents]
     try:
@@ -377,11 +379,11 @@ def _called(name: str, function: Function | Reranker, query: str, documents: Seq
     return numbers.astype(np.float32)
 
 
-def _checked_functions(given: Any) -> Mapping[str, Function | Reranker] | None:
+def _checked_functions(given: Any) -> Mapping[str, Function | CachedReranker] | None:
     if given is None:
         return None
     if not isinstance(given, Mapping) or not all(
-        isinstance(name, str) and (callable(function) or isinstance(function, Reranker))
+        isinstance(name, str) and (callable(function) or isinstance(function, CachedReranker))
         for name, function in given.items()
     ):
         raise InputError("functions must be a mapping of names to functions of a query and a document.")

@@ -29,7 +29,7 @@ BATCH = 64  # documents that are scored together, and then kept
 
 
 @dataclass(frozen=True, eq=False)
-class Reranker:
+class CachedReranker:
     """Scores of documents by a slow model, such as a cross-encoder, as a feature; each is computed once.
 
     Parameters
@@ -47,7 +47,7 @@ class Reranker:
     >>> def overlap(query, texts):
     ...     return [len({*query.split()} & {*text.split()}) for text in texts]
     >>> index = rw.text.Index.build(rw.text.generated_collection(30, 5).documents, "index")
-    >>> slow = rw.text.Reranker(overlap, "overlap", cache="scores.db")
+    >>> slow = rw.text.CachedReranker(overlap, "overlap", cache="scores.db")
     >>> features = rw.text.FeatureSet(["BM25"], fields=["body"], functions={"overlap": slow})
     >>> features.documents(index, {"q1": "old bridge"}, {"q1": ["d7", "d5"]}).X[:, -1].tolist()
     [2.0, 2.0]
