@@ -56,7 +56,7 @@ def test_check_reads_ubi_and_yandex(run, refuse, tmp_path):
     done = run("clicks", "check", tmp_path / "queries", "--events", tmp_path / "events", "--json")
     assert "1 UBI record (events) with an unknown query_id left out." in done.json["problems"]
     assert run("clicks", "check", tmp_path / "yandex", "--yandex", "--json").json["facts"]["clicks"] == 1
-    sentence = "Give one of --events, --yandex and --columns."
+    sentence = "Give one of --events, --yandex, --tiangong and --columns."
     assert refuse("clicks", "check", tmp_path / "yandex", "--yandex", "--columns", "a=b") == sentence
     sentence = "--columns takes ROLE=COLUMN,..., not 'clicked'."
     assert refuse("clicks", "check", tmp_path / "yandex", "--columns", "clicked") == sentence
