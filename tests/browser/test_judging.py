@@ -6,7 +6,7 @@ import pytest
 
 import rankwright as rw
 from browser.conftest import PATIENCE
-from judgements.judging.judging_process import judging
+from judgements.judging.judging_process import HOSTILE, judging
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore::DeprecationWarning")]
 SERIOUS = {"serious", "critical"}
@@ -172,6 +172,7 @@ def test_accessible_and_fits(judge, scheme, width):
     page = judge("ada", scheme=scheme, width=width)
     page.click("summary")
     press(page, "1")
+    assert HOSTILE in page.inner_text("#document")
     assert page.evaluate("document.documentElement.scrollWidth") == width
     violations = axe.Axe().run(page).response["violations"]
     faults = [(each["id"], each["nodes"][0]["html"][:200]) for each in violations if each["impact"] in SERIOUS]

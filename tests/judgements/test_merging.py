@@ -2,10 +2,14 @@ import json
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
 from scipy.stats import ttest_rel
 
 import rankwright as rw
 from judgements.simulated_judges import graded
+from properties import examples
 from rankwright.base.errors import InputError
 
 METHODS = ("majority", "mean", "dawid_skene")
@@ -35,6 +39,36 @@ def test_dawid_skene_distrusts_a_careless_judge():
     table, true = graded(5, careless=0, accuracy=(0.7, 0.7, 0.7))
     errors = [((rw.judgements.merge(table, method=method).labels - true) ** 2).mean() for method in METHODS]
     assert errors[2] < min(errors[:2])
+
+
+TABLES = st.tuples(st.integers(1, 8), st.integers(1, 4)).flatmap(
+    lambda shape: arrays(float, shape, elements=st.sampled_from([np.nan, 0.0, 1.0, 3.0]))
+)
+
+
+@pytest.mark.parametrize("method", METHODS)
+@given(grades=TABLES)
+@examples(50)
+def test_labels_are_between_grades_in_any_order_of_documents(method, grades):
+    if np.isnan(grades).all():
+        return
+    names = [f"d{row}" for row in range(len(grades))]
+    judges = [f"judge{number}" for number in range(grades.shape[1])]
+    merged, reverse = (
+        rw.judgements.merge(of(["q"] * len(names), names[::step], judges, grades[::step]), method=method)
+        for step in (1, -1)
+    )
+    judged = grades[(~np.isnan(grades)).any(axis=1)]
+    low, high = (
+        (np.nanmin(judged), np.nanmax(judged))
+        if method == "dawid_skene"
+        else (np.nanmin(judged, 1), np.nanmax(judged, 1))
+    )
+    assert (low - 1e-9 <= merged.labels).all()
+    assert (merged.labels <= high + 1e-9).all()
+    assert ((merged.weights > 0) & (merged.weights <= 1)).all()
+    np.testing.assert_allclose(merged.probabilities.sum(axis=1), 1)
+    np.testing.assert_allclose(reverse.labels[::-1], merged.labels, atol=1e-6)
 
 
 def test_documents_are_found_by_their_ids():

@@ -153,8 +153,9 @@ def bootstrap_limits(
     values = []
     for start in range(0, SAMPLES, step):
         size = min(step, SAMPLES - start)
-        times = random.multinomial(n_queries, np.full(n_queries, 1.0 / n_queries), size)
-        values.append(measure((times @ flat).reshape(size, *kept.shape[1:])).reshape(size, -1))
+        drawn = random.integers(0, n_queries, (size, n_queries)) + n_queries * np.arange(size)[:, None]
+        times = np.bincount(drawn.ravel(), minlength=size * n_queries).reshape(size, n_queries)
+        values.append(measure((times.astype(np.float64) @ flat).reshape(size, *kept.shape[1:])).reshape(size, -1))
     ends = [(1.0 - level) / 2.0, (1.0 + level) / 2.0]
     columns = [column[~np.isnan(column)] for column in np.concatenate(values).T]
     return np.array([np.quantile(column, ends) if len(column) else [np.nan, np.nan] for column in columns])

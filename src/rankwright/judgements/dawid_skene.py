@@ -15,8 +15,8 @@ import numpy as np
 if TYPE_CHECKING:
     from rankwright.base.arrays import Doubles, Integers
 
-MAX_ITERATIONS = 500
-TOLERANCE = 1e-9  # change of any probability
+MAX_ITERATIONS = 200
+TOLERANCE = 1e-6  # change of any probability
 PSEUDO_COUNTS = 2.0  # per judge and true grade
 
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 ENVIRONMENT = os.environ | {"PYTHONDONTWRITEBYTECODE": ""}
 START = "from rankwright.cli import main; main()"
+HOSTILE = "</p><script>alert(1)</script><img src=x onerror=alert(2)>"
 TOKEN = "a-token-for-tests-only"
 
 
@@ -28,7 +29,8 @@ class JudgingProcess:
     def __init__(self, folder: Path, n_queries: int = 10, *more: object) -> None:
         self.folder, self.out, self.log = folder, folder / "judgements.jsonl", folder / "judge.log"
         documents, queries, _ = rw.text.generated_collection(200, n_queries)
-        rw.text.Index.build(documents, folder / "index")
+        hostile = [rw.text.TextDocument(each.id, dict(each.fields) | {"markup": HOSTILE}) for each in documents]
+        rw.text.Index.build(hostile, folder / "index")
         lines = [json.dumps({"id": query, "text": text}) for query, text in queries]
         (folder / "queries.jsonl").write_text("\n".join(lines))
         (folder / "tokens").write_text(TOKEN)

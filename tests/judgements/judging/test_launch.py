@@ -57,7 +57,7 @@ def test_judging_over_http(server):
     ("change", "status", "sentence"),
     [
         ({"judge": " "}, 422, "A judge must have a name."),
-        ({"grade": 9}, 422, "the grade 9 is outside the scale 0, 1, 2, 3."),
+        ({"grade": 9}, 422, "The grade 9 is outside the scale 0, 1, 2, 3."),
         ({"query": "none"}, 422, "There is no query 'none' to judge."),
         ({"document": "none"}, 422, "is not to be judged."),
         ({"grade": "two"}, 400, "The body is invalid"),
@@ -72,6 +72,13 @@ def test_bad_requests_are_refused_with_a_sentence_and_not_saved(server, change, 
     assert answer == status
     assert sentence in json.loads(content)["error"]
     assert server.lines() == before
+
+
+def test_a_line_that_was_cut_short_is_said(tmp_path):
+    (tmp_path / "judgements.jsonl").write_text('{"query": "q", "docu')
+    with judging(tmp_path, 1) as server:
+        assert "it is removed." in server.log.read_text()
+        assert server.lines() == []
 
 
 def test_a_second_server_does_not_write_to_the_same_file(server, tmp_path):

@@ -97,7 +97,7 @@ def test_bad_judgements_are_refused_and_not_written(sessions, tmp_path):
         "at most 60 characters": JournalLine("x" * 61, "q", "d1", 1),
         "There is no query 'z' to judge": JournalLine("ada", "z", "d1", 1),
         "Document 'd9' of query 'q' is not to be judged": JournalLine("ada", "q", "d9", 1),
-        "the grade 7 is outside the scale 0, 1, 2": JournalLine("ada", "q", "d1", 7),
+        "The grade 7 is outside the scale 0, 1, 2": JournalLine("ada", "q", "d1", 7),
         "Give a grade, or skip the document": JournalLine("ada", "q", "d1"),
         "A note has at most 2,000 characters": JournalLine("ada", "q", "d1", 1, note="x" * 2001),
     }

@@ -75,7 +75,7 @@ class Journal:
             "query": line.query,
             "document": line.document,
             "judge": line.judge,
-            "grade": line.grade,
+            "grade": _written(line.grade),
             "time": self._now().isoformat(timespec="milliseconds"),
         }
         record |= {"skipped": True} if line.skipped else {}
@@ -99,6 +99,11 @@ class Journal:
     def close(self) -> None:
         """Close the file."""
         os.close(self._descriptor)
+
+
+def _written(grade: float | None) -> float | int | None:
+    """Return a grade as it is written: 2, not 2.0."""
+    return int(grade) if grade is not None and float(grade).is_integer() else grade
 
 
 def _line(entry: GivenGrade) -> JournalLine:

@@ -125,6 +125,8 @@ def _notes(session: JudgingSession) -> list[str]:
     graded = session.graded()
     so_far = ", ".join(f"{judge} has judged {number:,}" for judge, number in graded.items())
     notes = [f"{size}; {so_far}." if so_far else f"{size}.", *pool.notes]
+    if session.journal.cut_short:
+        notes.append("The last line of the file was cut short, so that it was never confirmed: it is removed.")
     if session.unknown:
         notes.append(f"{counted(session.unknown, 'line')} of the file about other documents, kept.")
     return notes

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -76,11 +76,11 @@ class JudgingSession:
         self.scale = dict(sorted(scale.items()))
         self.unknown = 0
         """Lines of the journal about documents that are not in the pool; they stay in the file."""
-        self._journal = journal
+        self.journal = journal
         self._judges: dict[str, JudgeState] = {}
         self._rows = {pair: row for row, pair in enumerate(pool.pairs)}
         for line in journal.lines:
-            self._require_grade(line.grade, f"{journal.path}: ")
+            self._require_grade(line.grade, f"{journal.path}: the")
             if (line.query, line.document) in self._rows:
                 self.state_of(line.judge).add(line)
             else:
@@ -109,7 +109,7 @@ class JudgingSession:
         self._require_grade(line.grade)
         if (line.grade is None) != line.skipped:
             raise InputError("Give a grade, or skip the document.")
-        self._journal.append(line)
+        self.journal.append(line)
         state.add(line)
 
     def undo(self, judge: str) -> JournalLine:
@@ -119,7 +119,7 @@ class JudgingSession:
         if line is None:
             raise InputError("There is nothing to undo.")
         withdrawn = JournalLine(line.judge, line.query, line.document)
-        self._journal.append(withdrawn)
+        self.journal.append(withdrawn)
         state.add(withdrawn)
         return line
 
@@ -151,11 +151,11 @@ class JudgingSession:
 
     def close(self) -> None:
         """Close the journal."""
-        self._journal.close()
+        self.journal.close()
 
-    def _require_grade(self, grade: Any, where: str = "") -> None:
+    def _require_grade(self, grade: float | None, before: str = "The") -> None:
         if grade is not None and grade not in self.scale:
-            raise InputError(f"{where}the grade {grade:g} is {outside_of(list(self.scale))}.")
+            raise InputError(f"{before} grade {grade:g} is {outside_of(list(self.scale))}.")
 
 
 def parsed_scale(text: str) -> dict[float, str]:
