@@ -90,7 +90,7 @@ def test_fifty_judgements_by_keyboard_with_reloads_and_killed_servers(server, ju
             for name, page in pages.items():
                 page.wait_for_selector("#problem", state="hidden")
                 assert shown(page) == before[name]
-        if number in (20, 40):  # killed while a judgement is on its way: it is saved or not, and a reload says which
+        if number in (20, 40):  # killed while a judgement is on its way: a reload says whether it was saved
             page = pages["ada"]
             before = shown(page)
             page.keyboard.press("2")
