@@ -1,9 +1,12 @@
 """Fusion as a ranker: fixed weights, learned ones, and those of a useless retriever."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
 import rankwright as rw
+from rankwright.auto.portfolio import portfolio_for
 from rankwright.data.groups import QueryGroups
 from rankwright.models import FusionScorer
 from rankwright.training.fusion_weights import shrunk_weights
@@ -64,3 +67,14 @@ def test_the_scorer_of_a_fusion_is_saved(tmp_path):
 def test_a_fusion_needs_retrievers():
     with pytest.raises(rw.InputError, match="needs the scores of several retrievers"):
         rw.Fusion().fit(rw.synthetic.gaussian_queries(5))
+
+
+def test_a_fusion_learns_from_a_file_of_features():
+    columns, labels, _ = simulated(60, (2.0, 0.0))
+    names = ["BM25: retrieval score", "other", "minilm: retrieval score"]
+    X = np.column_stack([columns[:, 0], np.zeros(len(labels)), columns[:, 1]])
+    data = rw.RankingData(X, labels, np.repeat(np.arange(60), 30), feature_names=names)
+    model = rw.Fusion().fit(data).model_
+    assert model.columns.tolist() == [0, 2]
+    assert model.weights[1] < 0.2 * model.weights[0]
+    assert "fusion" in [entry.name for entry in portfolio_for(SimpleNamespace(folds=5), data)]

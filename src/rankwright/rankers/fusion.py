@@ -13,7 +13,6 @@ from rankwright.rankers.parameters.checks import Flag, OneOf, Real
 from rankwright.rankers.parameters.declaration import parameter
 from rankwright.rankers.ranker import Ranker
 from rankwright.text.retrievers.columns import score_columns
-from rankwright.text.text_documents import TextDocuments
 from rankwright.training.fusion_weights import shrunk_weights
 from rankwright.training.history import History
 
@@ -31,7 +30,8 @@ class Fusion(Ranker):
 
     Weights maximise the likelihood of the relevant documents, with a prior at equal weights, the fixed fusion. So
     with few judged queries they stay close to it, and a retriever that finds nothing relevant still loses its
-    weight. It is fitted on what `rankwright.text.FeatureSet(retrieval=Hybrid(...)).judged` makes.
+    weight. It is fitted on what `rankwright.text.FeatureSet(retrieval=Hybrid(...)).judged` makes, or on a file of
+    that: the scores are the features that are called "NAME: retrieval score".
 
     Examples
     --------
@@ -74,14 +74,13 @@ class Fusion(Ranker):
 
 def has_sources(data: Documents) -> bool:
     """Return whether documents have scores of several retrievers."""
-    return isinstance(data, TextDocuments) and len(score_columns(data.source.retrieval_columns)) > 1
+    return len(score_columns(data.feature_names or ())) > 1
 
 
 def _columns_of(data: RankingData) -> Integers:
     """Return the features that are scores of retrievers."""
-    names = score_columns(data.source.retrieval_columns) if isinstance(data, TextDocuments) else []
     known = data.feature_names or ()
-    columns = [known.index(name) for name in names if name in known]
+    columns = [known.index(name) for name in score_columns(known)]
     if len(columns) < 2:
         raise InputError(
             "Fusion needs the scores of several retrievers: make features by FeatureSet(retrieval=Hybrid([...]))."

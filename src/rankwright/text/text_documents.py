@@ -26,15 +26,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class TextSource:
-    """The source of documents: a snapshot of the index, the weights of its fields, the terms of the queries.
-
-    `retrieval_columns` names the features of several retrievers, if they found the documents.
-    """
+    """The source of documents: a snapshot of the index, the weights of its fields, the terms of the queries."""
 
     snapshot: Snapshot
     weights: Mapping[str, float]
     queries: tuple[tuple[str, ...], ...]
-    retrieval_columns: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)

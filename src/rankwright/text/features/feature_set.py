@@ -189,8 +189,7 @@ class FeatureSet:
             feature_names=self.names(index),
             copy=False,
         )
-        fused = () if self.retrieval is None else tuple(self.retrieval.column_names(index))
-        source = TextSource(index.snapshot, index.weights, tuple(part.terms for part in terms), fused)
+        source = TextSource(index.snapshot, index.weights, tuple(part.terms for part in terms))
         numbers = np.concatenate([np.zeros(0, np.int64), *(part.numbers for part in candidates)])
         return TextDocuments.of(documents, source, np.repeat(np.arange(len(sizes)), sizes), numbers)
 
