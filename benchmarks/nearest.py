@@ -1,8 +1,8 @@
 """Exact nearest neighbours beside faiss's flat index, in one run.
 
 `python -m benchmarks.nearest` searches the 100 nearest of 200,000 random vectors of 384 components for 1,000
-queries, on two threads. Ours are integers of 8 bits, faiss's floats of 32 bits: recall says how many of its documents
-are ours. It needs faiss-cpu.
+queries, on two threads. Ours are integers of 8 bits, faiss's floats of 32 bits: recall says how many of its
+documents are ours. It needs faiss-cpu.
 """
 
 from __future__ import annotations
