@@ -52,6 +52,11 @@ def test_one_sort_decides_ties():
     assert elsewhere == [], "rank documents with Ranking.of, which has the only tie rule"
 
 
+def test_vectors_at_any_address_are_typedefs():
+    pattern = re.compile(r"using \w+ = [^;]*aligned\(")
+    assert [_name(path) for path, text in KERNELS.items() if pattern.search(text)] == [], "Clang would align them"
+
+
 def test_there_is_no_drawer_for_odds_and_ends():
     names = {path.stem for path in MODULES | KERNELS}
     assert not names & {"utils", "util", "helpers", "common", "misc"}

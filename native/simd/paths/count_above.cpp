@@ -4,8 +4,9 @@
 namespace rankwright::RANKWRIGHT_SIMD_PATH {
 namespace {
 
-using Keys = float __attribute__((vector_size(kRegisterBytes), aligned(4), may_alias));
-using Counts = std::int32_t __attribute__((vector_size(kRegisterBytes), aligned(4), may_alias));
+// Clang ignores the alignment of an alias that is not a typedef.
+typedef float Keys __attribute__((vector_size(kRegisterBytes), aligned(4), may_alias));
+typedef std::int32_t Counts __attribute__((vector_size(kRegisterBytes), aligned(4), may_alias));
 constexpr std::int64_t kWidth = kRegisterBytes / 4;
 constexpr std::int64_t kParts = kRegisterBytes == 64 ? 2 : 4;  // as many as fit the registers
 constexpr std::int64_t kTogether = kParts * kWidth;

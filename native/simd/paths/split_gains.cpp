@@ -6,11 +6,12 @@ namespace {
 
 constexpr std::int64_t kSums = kRegisterBytes / 8;
 static_assert(kGainLanes % kSums == 0);
-using Sums = std::int64_t __attribute__((vector_size(kRegisterBytes), aligned(8), may_alias));
-using Bits = std::uint64_t __attribute__((vector_size(kRegisterBytes), aligned(8), may_alias));
+// Clang ignores the alignment of an alias that is not a typedef.
+typedef std::int64_t Sums __attribute__((vector_size(kRegisterBytes), aligned(8), may_alias));
+typedef std::uint64_t Bits __attribute__((vector_size(kRegisterBytes), aligned(8), may_alias));
 using Halves = std::int32_t __attribute__((vector_size(kRegisterBytes / 2)));
 using HalfFloats = float __attribute__((vector_size(kRegisterBytes / 2)));
-using Numbers = double __attribute__((vector_size(kRegisterBytes), aligned(8), may_alias));
+typedef double Numbers __attribute__((vector_size(kRegisterBytes), aligned(8), may_alias));
 
 // Both halves of a sum fit 32 bits, from which every processor converts. Not every one shifts 64 bits with their
 // sign, which the upper half does not need.
