@@ -15,7 +15,7 @@ from rankwright.text import Dirichlet, Searcher, generated_collection
 def few(monkeypatch):
     """Compare two rankers on a small collection."""
     rankers = {"BM25": rw.BM25Ranker(), "LambdaMART": rw.LambdaMART(rounds=10)}
-    monkeypatch.setattr(text_demo, "_rankers", lambda: {name: one.unfitted() for name, one in rankers.items()})
+    monkeypatch.setattr(text_demo, "_rankers", lambda **_: {name: one.unfitted() for name, one in rankers.items()})
     monkeypatch.setattr(rw.text, "generated_collection", lambda seed: generated_collection(100, 10, seed=seed))
 
 
@@ -79,4 +79,7 @@ def test_mistakes_are_one_sentence(refuse, own, tmp_path):
 
 
 def test_the_rankers_are_what_the_help_says():
-    assert [*text_demo._rankers()] == ["BM25", "language model", "RankSVM", "LambdaMART", "MART", "AutoRanker"]
+    learned = ["RankSVM", "LambdaMART", "MART", "AutoRanker"]
+    assert [*text_demo._rankers(fused=False)] == ["BM25", "language model", *learned]
+    fused = ["RRF", "z-scores", "min-max", "learned fusion"]
+    assert [*text_demo._rankers(fused=True)] == ["BM25", "language model", *fused, *learned]
