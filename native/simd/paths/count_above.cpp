@@ -4,9 +4,8 @@
 namespace rankwright::RANKWRIGHT_SIMD_PATH {
 namespace {
 
-// Clang ignores the alignment of an alias that is not a typedef.
-typedef float Keys __attribute__((vector_size(kRegisterBytes), aligned(4), may_alias));
-typedef std::int32_t Counts __attribute__((vector_size(kRegisterBytes), aligned(4), may_alias));
+using Keys = float __attribute__((vector_size(kRegisterBytes)));
+using Counts = std::int32_t __attribute__((vector_size(kRegisterBytes)));
 constexpr std::int64_t kWidth = kRegisterBytes / 4;
 constexpr std::int64_t kParts = kRegisterBytes == 64 ? 2 : 4;  // as many as fit the registers
 constexpr std::int64_t kTogether = kParts * kWidth;
@@ -29,7 +28,7 @@ void count_above(const float* keys, std::int64_t size, std::int32_t* ranks) {
         Keys own[kParts];
         Counts above[kParts] = {}, position[kParts];
         for (std::int64_t part = 0; part < kParts; ++part) {
-            own[part] = *reinterpret_cast<const Keys*>(keys + block + part * kWidth);
+            __builtin_memcpy(&own[part], keys + block + part * kWidth, sizeof own[part]);
             for (std::int64_t lane = 0; lane < kWidth; ++lane)
                 position[part][lane] = static_cast<std::int32_t>(block + part * kWidth + lane);
         }
@@ -42,8 +41,7 @@ void count_above(const float* keys, std::int64_t size, std::int32_t* ranks) {
                           ((keys[other] == own[part]) & (static_cast<std::int32_t>(other) < position[part])));
         for (std::int64_t other = block_end; other < size; ++other)
             for (std::int64_t part = 0; part < kParts; ++part) count(above[part], keys[other] > own[part]);
-        for (std::int64_t part = 0; part < kParts; ++part)
-            *reinterpret_cast<Counts*>(ranks + block + part * kWidth) = above[part];
+        __builtin_memcpy(ranks + block, above, sizeof above);
     }
 }
 

@@ -198,8 +198,9 @@ void encode(const Column& column, const BlockValues& values, std::size_t n, Bloc
 #else
 // The number of values, of 16, that are below x.
 inline unsigned count_below(const float* numbers, float x) {
-    typedef float Floats __attribute__((vector_size(16), aligned(4), may_alias));
-    const auto* four = reinterpret_cast<const Floats*>(numbers);
+    using Floats = float __attribute__((vector_size(16)));
+    Floats four[4];
+    __builtin_memcpy(four, numbers, sizeof four);
     const auto below = (four[0] < x) + (four[1] < x) + (four[2] < x) + (four[3] < x);  // -1 where it holds
     return static_cast<unsigned>(-(below[0] + below[1] + below[2] + below[3]));
 }

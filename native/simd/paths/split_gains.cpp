@@ -6,12 +6,17 @@ namespace {
 
 constexpr std::int64_t kSums = kRegisterBytes / 8;
 static_assert(kGainLanes % kSums == 0);
-// Clang ignores the alignment of an alias that is not a typedef.
-typedef std::int64_t Sums __attribute__((vector_size(kRegisterBytes), aligned(8), may_alias));
-typedef std::uint64_t Bits __attribute__((vector_size(kRegisterBytes), aligned(8), may_alias));
+using Sums = std::int64_t __attribute__((vector_size(kRegisterBytes)));
+using Bits = std::uint64_t __attribute__((vector_size(kRegisterBytes)));
 using Halves = std::int32_t __attribute__((vector_size(kRegisterBytes / 2)));
 using HalfFloats = float __attribute__((vector_size(kRegisterBytes / 2)));
-typedef double Numbers __attribute__((vector_size(kRegisterBytes), aligned(8), may_alias));
+using Numbers = double __attribute__((vector_size(kRegisterBytes)));
+
+Sums at(const std::int64_t* sums) {  // which may be at any address
+    Sums loaded;
+    __builtin_memcpy(&loaded, sums, sizeof loaded);
+    return loaded;
+}
 
 // Both halves of a sum fit 32 bits, from which every processor converts. Not every one shifts 64 bits with their
 // sign, which the upper half does not need.
@@ -39,7 +44,7 @@ void add_class(Sums sums, const SplitTerms& terms, Side& side) {
 void split_gains(const std::int64_t* left_sums, std::int64_t size, const SplitTerms& terms, double* gains) {
     constexpr Numbers never = Numbers{} - __builtin_inf();
     for (std::int64_t first = 0; first < size; first += kSums) {
-        const Sums left = *reinterpret_cast<const Sums*>(left_sums + first), right = terms.total - left;
+        const Sums left = at(left_sums + first), right = terms.total - left;
         const Numbers left_gradient = gradients(left, terms.gradient_step);
         const Numbers right_gradient = gradients(right, terms.gradient_step);
         const Numbers left_hessian = hessians(left, terms.hessian_step);
@@ -48,7 +53,8 @@ void split_gains(const std::int64_t* left_sums, std::int64_t size, const SplitTe
                              right_gradient * right_gradient / (right_hessian + terms.l2) - terms.parent_gain;
         const auto enough = (left_hessian > 0.0) & (right_hessian > 0.0) & (left_hessian >= terms.min_hessian) &
                             (right_hessian >= terms.min_hessian);
-        *reinterpret_cast<Numbers*>(gains + first) = enough ? gain : never;
+        const Numbers kept = enough ? gain : never;
+        __builtin_memcpy(gains + first, &kept, sizeof kept);
     }
 }
 
@@ -56,7 +62,7 @@ void split_gains(const std::int64_t* left_sums, std::int64_t size, const SplitTe
 float highest_sides(const std::int64_t* left_sums, std::int64_t size, const SideTerms& terms) {
     HalfFloats highest = {};
     for (std::int64_t first = 0; first < size; first += kSums) {
-        const Sums left = *reinterpret_cast<const Sums*>(left_sums + first);
+        const Sums left = at(left_sums + first);
         const Halves left_gradient = __builtin_convertvector(reinterpret_cast<Bits>(left) >> 32, Halves);
         const Halves left_hessian = __builtin_convertvector(left, Halves);
         const Halves right_hessian = terms.hessian - left_hessian;
@@ -78,7 +84,7 @@ void class_gains(const ClassSides& sides, std::int64_t size, double* gains) {
     for (std::int64_t first = 0; first < size; first += kSums) {
         Side left, right;
         for (std::int64_t k = 0; k < sides.n_classes; ++k) {
-            const Sums sums = *reinterpret_cast<const Sums*>(sides.left + k * sides.stride + first);
+            const Sums sums = at(sides.left + k * sides.stride + first);
             add_class(sums, sides.terms[k], left);
             add_class(sides.terms[k].total - sums, sides.terms[k], right);
         }
@@ -86,7 +92,8 @@ void class_gains(const ClassSides& sides, std::int64_t size, double* gains) {
         const auto enough =
             (left.hessian > 0.0) & (right.hessian > 0.0) & (left.hessian >= least) & (right.hessian >= least);
         const Numbers gain = left.gain + right.gain - sides.terms[0].parent_gain;
-        *reinterpret_cast<Numbers*>(gains + first) = enough ? gain : never;
+        const Numbers kept = enough ? gain : never;
+        __builtin_memcpy(gains + first, &kept, sizeof kept);
     }
 }
 
