@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
@@ -47,6 +47,8 @@ class RetrievalScorer(Scorer):
         The model's parameters by name; they are checked when text is scored, by the model itself.
     weights
         The weight of each field of the index.
+    combined
+        Whether fields are searched as one text; files that do not say so sum the scores of fields.
     n_features
         Number of features of the data it was fitted on, so that it can be part of a combination.
     """
@@ -56,11 +58,13 @@ class RetrievalScorer(Scorer):
         "model": State.plain,
         "parameters": State.plain,
         "weights": State.plain,
+        "combined": lambda state, name: state.fields.get(name, False),
         "n_features": State.integer,
     }
     model: str
     parameters: Mapping[str, float | str]
     weights: Mapping[str, float]
+    combined: bool = field(default=True, kw_only=True)
     n_features: int = field(kw_only=True)
 
     def __post_init__(self) -> None:
@@ -70,12 +74,20 @@ class RetrievalScorer(Scorer):
         self._set("weights", _checked("weights", self.weights, text=False))
         if any(weight < 0 for weight in self.weights.values()):
             raise InputError("weights must not be negative.")
+        if not isinstance(self.combined, bool):
+            raise InputError(f"combined must be True or False, not {shown(self.combined)}.")
         self._set("n_features", checked_n_features(self.n_features))
         super().__post_init__()
 
     def __repr__(self) -> str:
         numbers = [f"{name}={value:g}" for name, value in self.parameters.items() if not isinstance(value, str)]
         return f"RetrievalScorer({', '.join([self.model, *numbers])})"
+
+    def state(self) -> State:
+        """Return everything that `from_state` needs, as files say it."""
+        state = super().state()
+        fields = {name: value for name, value in state.fields.items() if name != "combined" or value}
+        return replace(state, fields=fields)
 
     @property
     def needs_queries(self) -> bool:
@@ -95,7 +107,12 @@ class RetrievalScorer(Scorer):
     def _score(self, X: Floats, groups: QueryGroups, n_threads: int, /) -> Doubles:
         if not isinstance(groups, HasText):
             raise _without_text(X)
-        return groups.retrieval_scores(self.model, self.parameters, self.weights, n_threads)
+        if self.combined:
+            return groups.retrieval_scores(self.model, self.parameters, self.weights, n_threads)
+        scores = np.zeros(len(X))
+        for name, weight in self.weights.items():
+            scores += weight * groups.retrieval_scores(self.model, self.parameters, {name: 1.0}, n_threads)
+        return scores
 
     def _contributions(self, X: Floats, groups: QueryGroups, n_threads: int, /) -> Doubles:
         values = np.zeros((len(X), X.shape[1] + 1))
