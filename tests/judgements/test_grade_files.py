@@ -111,7 +111,9 @@ def test_skipped_and_withdrawn_grades_are_none(write):
 def test_a_last_line_that_was_cut_short_is_left_out(write):
     path = write("cut.jsonl", lines(*LONG) + '{"query": "q2", "docu')
     with pytest.warns(JudgeWarning, match="cut.jsonl, line 5 was cut short and is left out"):
-        assert content(rw.judgements.read_grades(path)) == set(LONG)
+        table = rw.judgements.read_grades(path)
+    assert content(table) == set(LONG)
+    assert table.notes == ("cut.jsonl, line 5 was cut short and is left out.",)
     assert "broken JSON" in refused(write("broken.jsonl", '{"query": "q2", "docu\n' + lines(*LONG)))
 
 
@@ -126,8 +128,16 @@ def test_a_last_line_that_was_cut_short_is_left_out(write):
         ),
         ("a.jsonl", '{"query": "q", "document": "x", "grade": 1}', "a.jsonl, line 1: the judge has no name."),
         ("a.csv", "query,document,judge,grade\n,x,ada,1\n", "a.csv, row 1: there is no query."),
-        ("a.csv", "query,document,judge\nq,x,ada\n", "a.csv: there is no column 'grade'; name it in grade."),
-        ("a.csv", "query,text,judge\nq,x,ada\n", "a.csv: there is no column 'document'; name it in document."),
+        (
+            "a.csv",
+            "query,document,judge\nq,x,ada\n",
+            "a.csv: there is no column 'grade'; name it in columns, as in grade=NAME.",
+        ),
+        (
+            "a.csv",
+            "query,text,judge\nq,x,ada\n",
+            "a.csv: there is no column 'document'; name it in columns, as in document=NAME.",
+        ),
         (
             "a.csv",
             "query,document,judge,grade\nq,x,ada,7\n",
@@ -156,3 +166,20 @@ def test_a_scale_needs_two_grades_and_a_file_must_exist(write):
     assert "scale must hold at least two different grades" in refused(write("a.csv", WIDE), scale=[1, 1])
     assert refused("none.csv") == "There is no file none.csv."
     assert refused("none.qrels") == "There is no file none.qrels."
+
+
+def test_a_name_for_a_file_that_has_judges_is_refused(write):
+    fifth = write("fifth.qrels", "q 0 x 1 ada\n")
+    for path in (write("wide.csv", WIDE), write("long.csv", FRAME.to_csv(index=False)), fifth):
+        assert refused({"eve": path}) == f"{path} says itself who judged: give it without the name 'eve'."
+    sentence = refused({"eve": write("lines.jsonl", lines(*LONG))})
+    assert sentence == "lines.jsonl, line 1 says itself who judged: give it without the name 'eve'."
+    rounds = write("rounds.qrels", "q 1 x 1\nq 2 y 0\n")
+    assert rw.judgements.read_grades({"eve": rounds}).judges == ("eve",)
+
+
+def test_options_that_no_file_uses_are_refused(write):
+    path = write("a.qrels", "q 0 x 1\n")
+    assert refused(path, judge="worker").startswith("TREC judgements have no named columns")
+    assert refused(path, delimiter=";") == "delimiter is for .csv and .tsv files, and there is none."
+    assert rw.judgements.read_grades(write("wide.csv", WIDE), judges="ada").judges == ("ada",)

@@ -84,3 +84,17 @@ def test_perfect_agreement_and_one_query():
     assert result.named == ()
     assert result.summary == "None of 3 judges stands apart from the others."
     assert "fewer than 10 queries" in result.notes[0]
+
+
+def test_a_judge_who_shares_no_document_changes_nothing():
+    table, _ = graded(0, lenient=1)
+    alone = np.full((1, len(table.judges) + 1), np.nan)
+    alone[0, -1] = 3
+    grades = np.vstack([np.column_stack([table.grades, np.full(len(table), np.nan)]), alone])
+    rows = [*table.qid, "other"], [*table.document_ids, "other"]
+    more = rw.judgements.GradeTable.of(*rows, [*table.judges, "zoe"], grades)
+    result = rw.judgements.judges(more)
+    assert result.facts == rw.judgements.judges(table).facts
+    sentence = "No document of zoe was graded by another judge: left out."
+    assert sentence in result.notes
+    assert sentence in rw.judgements.agreement(more).notes

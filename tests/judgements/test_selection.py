@@ -113,3 +113,13 @@ def _difference(runs, judged, grade):
     )
     report = rw.evaluate(runs, labels, metrics="dcg@10", queries="judged", convention="standard")
     return report.mean("a", "dcg@10") - report.mean("b", "dcg@10")
+
+
+def test_no_change_exceeds_1_where_next_to_nothing_is_relevant():
+    names = [f"d{number}" for number in range(40)]
+    grades = np.zeros((40, 3))
+    grades[0, 2] = 3
+    table = of(["q"] * 40, names, ["a", "b", "c"], grades)
+    runs = {"a": run_of(names), "b": run_of(names[::-1])}
+    changes = [each.change for each in rw.judgements.next_documents(runs, table).candidates]
+    assert 0 < max(changes) <= 1

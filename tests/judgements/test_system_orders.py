@@ -78,3 +78,9 @@ def test_what_cannot_be_compared_is_refused():
         rw.judgements.systems(table, runs_of(table, true, (1,)))
     with pytest.raises(InputError, match="scores must be a run"):
         rw.judgements.systems(table, {"scores": np.zeros(20), "other": np.zeros(20)})
+
+
+def test_systems_that_tie_have_no_order():
+    table = rw.judgements.GradeTable.of(["q", "q"], ["x", "y"], ["ada", "bob"], [[1, 1], [0, 1]])
+    runs = {name: Run.of(["q", "q"], ["x", "y"], [2, 1], tag=name) for name in ("old", "new")}
+    assert "All systems have the same ndcg@10" in rw.judgements.systems(table, runs).summary

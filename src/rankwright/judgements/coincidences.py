@@ -43,8 +43,8 @@ def coincidence_counts(codes: Integers, n_grades: int, query_of_row: Integers, n
         for second in range(n_judges):
             if first != second:
                 rows = np.flatnonzero((codes[:, first] >= 0) & (codes[:, second] >= 0))
-                places = (query_of_row[rows], codes[rows, first], codes[rows, second])
-                np.add.at(counts, places, weights[rows])
+                cells = (query_of_row[rows], codes[rows, first], codes[rows, second])
+                np.add.at(counts, cells, weights[rows])
     return counts
 
 
@@ -92,8 +92,8 @@ def grade_distances(totals: Doubles, scale: Doubles, level: str) -> Doubles:
     """Return the squared distance of each pair of grades; how often each occurs matters for ordinal grades."""
     if level == "nominal":
         return 1.0 - np.eye(len(scale))
-    places = np.cumsum(totals, axis=-1) - totals / 2.0 if level == "ordinal" else np.asarray(scale)
-    return np.asarray((places[..., :, None] - places[..., None, :]) ** 2)
+    values = np.cumsum(totals, axis=-1) - totals / 2.0 if level == "ordinal" else np.asarray(scale)
+    return np.asarray((values[..., :, None] - values[..., None, :]) ** 2)
 
 
 def kappa(confusion: Doubles, power: int) -> Doubles:

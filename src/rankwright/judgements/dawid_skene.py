@@ -45,7 +45,7 @@ class DawidSkene:
 
 
 def fit_dawid_skene(codes: Integers, n_grades: int) -> DawidSkene:
-    """Estimate the model by EM, from the shares of votes.
+    """Estimate the model by EM, starting from the fractions of votes.
 
     Parameters
     ----------

@@ -6,21 +6,21 @@ import math
 import os
 import warnings
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from rankwright.base.errors import InputError, parameter
-from rankwright.base.wording import brief_list, counted, shortened
+from rankwright.base.wording import brief_list, counted
 from rankwright.data.column_roles import Roles, no_column
-from rankwright.data.readers.csv import MISSING, checked_delimiter, csv_columns
+from rankwright.data.readers.csv import checked_delimiter, csv_columns
 from rankwright.data.readers.frame_columns import columns_of
 from rankwright.data.readers.parquet import parquet_columns
 from rankwright.data.readers.trec import checked_number, read_words, require_columns
 from rankwright.data.tables import naming
+from rankwright.judgements.given_grade import GivenGrade, given_grade
 from rankwright.judgements.grade_table import GradeTable, checked_scale, chosen_judges, is_among, outside_of
 from rankwright.text.collections.formats.jsonl import parsed_object
 from rankwright.text.collections.formats.records import read_lines
@@ -41,32 +41,17 @@ USUAL_NAMES = {
 TREC_COLUMNS = ("query", "iteration", "document", "grade")
 NO_JUDGE = ("0", "Q0", "q0")  # usual values of the iteration, which is no judge then
 LINES = (".jsonl", ".ndjson", ".json")
+DELIMITED = (".csv", ".tsv")
 
 
 class JudgeWarning(UserWarning):
     """Something was noticed while grades were read; the message says what."""
 
 
-class GivenGrade(NamedTuple):
-    """One grade, or None where a judge skipped a document or withdrew a grade; `where` names its line or row.
-
-    Lines of `rankwright judge` also say whether a document was skipped, and have notes.
-    """
-
-    query: str
-    document: str
-    judge: str
-    grade: float | None
-    time: float | None
-    where: str
-    skipped: bool = False
-    note: str = ""
-
-
 def read_grades(
     source: Any,
     *,
-    judges: Sequence[str] | None = None,
+    judges: Sequence[str] | str | None = None,
     language_models: Sequence[str] | str | None = None,
     scale: Sequence[float] | None = None,
     delimiter: str | None = None,
@@ -78,7 +63,7 @@ def read_grades(
     table has one row per document with the columns query and document, and one column per judge. JSON Lines have
     the names of a long table; `rankwright judge` writes them. TREC judgements have the judge as a fifth column or,
     if that is not 0 throughout, as iteration; otherwise, as in a table without judges, all grades are those of one
-    judge, who is called as the file or by a name that is given.
+    judge, who is named after the file unless a name is given.
 
     Where one judge graded a document of a query twice, the last grade by time counts, and a warning says so;
     without times it is an error.
@@ -112,16 +97,20 @@ def read_grades(
     >>> table.judges, sorted(table.language_models)
     (('ada', 'bob', 'gpt'), ['gpt'])
     """
+    judges = [judges] if isinstance(judges, str) else judges
     for role in columns:
         if role not in USUAL_NAMES:
             raise InputError(f"read_grades has no {parameter(role)}; columns are {', '.join(USUAL_NAMES)}.")
     allowed = None if scale is None else checked_scale(scale)
+    sources = list(_sources(source))
+    _refuse_unused(sources, delimiter, columns)
+    notes: list[str] = []
     entries = [
-        entry for name, file in _sources(source) for entry in _entries(file, name, judges, delimiter, columns)
+        entry for name, file in sources for entry in _entries(file, name, judges, delimiter, columns, notes)
     ]
     for entry in entries:
         _check(entry, allowed)
-    kept, notes = _last_of_each(entries)
+    kept = _last_of_each(entries, notes)
     for note in notes:
         warnings.warn(note, JudgeWarning, stacklevel=2)
     return _table(kept, judges, language_models, scale, notes)
@@ -138,35 +127,56 @@ def _sources(source: Any) -> Iterator[tuple[str | None, Any]]:
         yield None, source
 
 
+def _ending(source: Any) -> str:
+    """Return the end of a file's name, before .gz; "" for a data frame."""
+    is_file = isinstance(source, str | os.PathLike)
+    return Path(Path(source).name.lower().removesuffix(".gz")).suffix if is_file else ""
+
+
+def _is_trec(source: Any) -> bool:
+    return isinstance(source, str | os.PathLike) and _ending(source) not in (*LINES, *DELIMITED, ".parquet")
+
+
+def _refuse_unused(
+    sources: Sequence[tuple[str | None, Any]], delimiter: str | None, columns: Mapping[str, str]
+) -> None:
+    """Refuse options that none of the sources uses."""
+    if columns and all(_is_trec(source) for _, source in sources):
+        raise InputError("TREC judgements have no named columns; name columns of a table or of JSON Lines.")
+    if delimiter is not None and not any(_ending(source) in DELIMITED for _, source in sources):
+        raise InputError(f"{parameter('delimiter')} is for .csv and .tsv files, and there is none.")
+
+
 def _entries(
     source: Any,
     name: str | None,
     judges: Sequence[str] | None,
     delimiter: str | None,
     columns: Mapping[str, str],
+    notes: list[str],
 ) -> Iterator[GivenGrade]:
     if not isinstance(source, str | os.PathLike):
-        return _table_entries(columns_of(source), "The data frame", name or "judge", judges, columns)
-    path = Path(source)
-    plain = path.name.lower().removesuffix(".gz")
-    judge = name or Path(plain).stem
-    if plain.endswith(LINES):
-        return read_entries(path, name, columns)
-    if not plain.endswith((".csv", ".tsv", ".parquet")):
-        return _trec_entries(path, judge)
+        return _table_entries(columns_of(source), "The data frame", name, "judge", judges, columns)
+    path, ending = Path(source), _ending(source)
+    default = Path(path.name.lower().removesuffix(".gz")).stem
+    if ending in LINES:
+        return _read_lines(path, name, columns, notes)
+    if _is_trec(source):
+        return _trec_entries(path, name, default)
     with naming(path):
-        if plain.endswith(".parquet"):
+        if ending == ".parquet":
             table: Iterable[TableColumn] = parquet_columns(path)
         else:  # all columns as text: ids stay as they are written
             every = Roles(label=None, categorical=("*",))
             table = csv_columns(path, every, checked_delimiter(path, delimiter))[0]
-        return _table_entries(table, str(path), judge, judges, columns)
+        return _table_entries(table, str(path), name, default, judges, columns)
 
 
 def _table_entries(
     columns: Iterable[TableColumn],
     where: str,
-    judge: str,
+    judge: str | None,
+    default: str,
     judges: Sequence[str] | None,
     named: Mapping[str, str],
 ) -> Iterator[GivenGrade]:
@@ -174,14 +184,16 @@ def _table_entries(
     roles = _roles(list(table), named)
     for role in ("query", "document"):
         if role not in roles:
-            raise InputError(f"{where}: there is no column {role!r}; name it in {parameter(role)}.")
+            raise InputError(_no_role(f"{where}: there is no column", role))
+    if judge is not None and ("judge" in roles or "grade" not in roles):
+        raise InputError(_has_judges(where, judge))
     queries, documents = table[roles["query"]], table[roles["document"]]
     times = table.get(roles.get("time", ""), [None] * len(queries))
     if "grade" in roles:
-        names = table[roles["judge"]] if "judge" in roles else [judge] * len(queries)
+        names = table[roles["judge"]] if "judge" in roles else [judge or default] * len(queries)
         long = [(roles["grade"], names)]
     elif "judge" in roles:
-        raise InputError(f"{where}: there is no column 'grade'; name it in {parameter('grade')}.")
+        raise InputError(_no_role(f"{where}: there is no column", "grade"))
     else:
         wide = [name for name in table if name not in roles.values()]
         wide = [name for name in wide if judges is None or is_among(name, judges)]
@@ -192,7 +204,7 @@ def _table_entries(
             at = f"{where}, row {number}"
             if "grade" not in roles and grade is None:
                 continue
-            yield _entry(query, document, by, grade, time, at, column)
+            yield given_grade(query, document, by, grade, time, at, column)
 
 
 def _roles(names: Sequence[str], named: Mapping[str, str]) -> dict[str, str]:
@@ -208,10 +220,16 @@ def _roles(names: Sequence[str], named: Mapping[str, str]) -> dict[str, str]:
     return roles
 
 
-def read_entries(
-    path: Path, judge: str | None = None, named: Mapping[str, str] = MappingProxyType({})
-) -> Iterator[GivenGrade]:
-    """Yield the grades of JSON Lines; a last line that was cut short, as by a power cut, is left out."""
+def _no_role(there_is_no: str, role: str) -> str:
+    return f"{there_is_no} {role!r}; name it in {parameter('columns')}, as in {role}=NAME."
+
+
+def _has_judges(where: str, judge: str) -> str:
+    return f"{where} says itself who judged: give it without the name {judge!r}."
+
+
+def _read_lines(path: Path, judge: str | None, named: Mapping[str, str], notes: list[str]) -> Iterator[GivenGrade]:
+    """Yield the grades of JSON Lines; a last line that was cut short, as by a power cut, is left out and noted."""
     lines = [(number, line) for number, line in read_lines(path) if line.strip()]
     for count, (number, line) in enumerate(lines, start=1):
         where = f"{path}, line {number}"
@@ -219,18 +237,29 @@ def read_entries(
             fields = parsed_object(where, line)
         except InputError:
             if count == len(lines) and not _ends_with_line_end(path):
-                warnings.warn(f"{where} was cut short and is left out.", JudgeWarning, stacklevel=5)
+                notes.append(f"{where} was cut short and is left out.")
                 return
             raise
-        roles = _roles(list(fields), named)
-        values = {role: fields.get(column) for role, column in roles.items()}
-        for role in ("query", "document", "grade"):
-            if role not in roles:
-                raise InputError(f"{where}: there is no {role!r}; name it in {parameter(role)}.")
-        query, document, by = (_text(values.get(role)) for role in ("query", "document", "judge"))
-        named_by = judge if "judge" not in roles else by
-        entry = _entry(query, document, named_by, values["grade"], values.get("time"), where, roles["grade"])
-        yield entry._replace(skipped=bool(fields.get("skipped")), note=_text(fields.get("note")) or "")
+        yield object_entry(where, fields, judge, named)
+
+
+def object_entry(
+    where: str,
+    fields: Mapping[str, Any],
+    judge: str | None = None,
+    named: Mapping[str, str] = MappingProxyType({}),
+) -> GivenGrade:
+    """Return the grade that a JSON object holds."""
+    roles = _roles(list(fields), named)
+    values = {role: fields.get(column) for role, column in roles.items()}
+    for role in ("query", "document", "grade"):
+        if role not in roles:
+            raise InputError(_no_role(f"{where}: there is no", role))
+    if judge is not None and "judge" in roles:
+        raise InputError(_has_judges(where, judge))
+    query, document, by = (_text(values.get(role)) for role in ("query", "document", "judge"))
+    entry = given_grade(query, document, judge or by, values["grade"], values.get("time"), where, roles["grade"])
+    return entry._replace(skipped=bool(fields.get("skipped")), note=_text(fields.get("note")) or "")
 
 
 def _text(value: Any) -> str | None:
@@ -243,14 +272,16 @@ def _ends_with_line_end(path: Path) -> bool:
         return file.read(1) == b"\n"
 
 
-def _trec_entries(path: Path, judge: str) -> Iterator[GivenGrade]:
-    """Yield the grades of lines `query iteration document grade`; the judge is fifth, or the iteration."""
+def _trec_entries(path: Path, name: str | None, default: str) -> Iterator[GivenGrade]:
+    """Yield the grades of lines `query iteration document grade`; the judge is fifth, given, or the iteration."""
     lines = list(read_words(path))
     iterations = {words[1] for _, words in lines if len(words) == len(TREC_COLUMNS)}
-    has_judges = not iterations <= set(NO_JUDGE)
+    has_judges = name is None and not iterations <= set(NO_JUDGE)
     for number, words in lines:
         where = f"{path}, line {number}"
-        by = words[4] if len(words) == 5 else words[1] if has_judges and len(words) > 1 else judge
+        if name is not None and len(words) == 5:
+            raise InputError(_has_judges(str(path), name))
+        by = words[4] if len(words) == 5 else words[1] if has_judges and len(words) > 1 else name or default
         try:
             require_columns(words[:4] if len(words) == 5 else words, TREC_COLUMNS)
             grade = checked_number(words[3], "label")
@@ -259,56 +290,13 @@ def _trec_entries(path: Path, judge: str) -> Iterator[GivenGrade]:
         yield GivenGrade(words[0], words[2], by, grade, None, where)
 
 
-def _entry(
-    query: str | None, document: str | None, judge: str | None, grade: Any, time: Any, where: str, column: str
-) -> GivenGrade:
-    for role, text in (("query", query), ("document", document)):
-        if text is None or not text.strip():
-            raise InputError(f"{where}: there is no {role}.")
-    if judge is None or not judge.strip():
-        raise InputError(f"{where}: the judge has no name.")
-    assert query is not None
-    assert document is not None
-    return GivenGrade(query, document, judge.strip(), _number(grade, where, column), _time(time, where), where)
-
-
-def _number(grade: Any, where: str, column: str) -> float | None:
-    if grade is None or (isinstance(grade, str) and grade.strip() in MISSING):
-        return None
-    try:
-        number = math.nan if isinstance(grade, bool) else float(grade)
-    except (TypeError, ValueError):
-        number = math.nan
-    if not math.isfinite(number):
-        shown = shortened(str(grade))
-        raise InputError(
-            f"{where}: {shown!r} in {column!r} is not a grade; name columns of judges in {parameter('judges')}."
-        )
-    return number
-
-
-def _time(time: Any, where: str) -> float | None:
-    """Return a time, in seconds or as ISO 8601 writes it, as a number that later ones exceed."""
-    if time is None:
-        return None
-    try:
-        return float(time)
-    except (TypeError, ValueError):
-        pass
-    try:
-        moment = datetime.fromisoformat(str(time).strip())
-    except ValueError:
-        raise InputError(f"{where}: {shortened(str(time))!r} is not a time such as 2026-03-31T12:30:00.") from None
-    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
-
-
 def _check(entry: GivenGrade, allowed: Any) -> None:
     if allowed is not None and entry.grade is not None and entry.grade not in allowed:
         raise InputError(f"{entry.where}: the grade {entry.grade:g} is {outside_of(allowed.tolist())}.")
 
 
-def _last_of_each(entries: Sequence[GivenGrade]) -> tuple[list[GivenGrade], list[str]]:
-    """Return the last entry of each judge about each document, without withdrawn ones; and what to say of it."""
+def _last_of_each(entries: Sequence[GivenGrade], notes: list[str]) -> list[GivenGrade]:
+    """Return the last entry of each judge about each document, without withdrawn ones; repeated ones are noted."""
     last: dict[tuple[str, str, str], GivenGrade] = {}
     repeated = set()
     for entry in sorted(entries, key=lambda entry: -math.inf if entry.time is None else entry.time):
@@ -322,10 +310,11 @@ def _last_of_each(entries: Sequence[GivenGrade]) -> tuple[list[GivenGrade], list
         if before is not None and before.grade is not None and entry.grade is not None:
             repeated.add(key)
         last[key] = entry
-    again = counted(len(repeated), "document")
-    notes = [f"{again} graded again by the same judge: the last grade by time counts."] if repeated else []
+    if repeated:
+        again = counted(len(repeated), "document")
+        notes.append(f"{again} graded again by the same judge: the last grade by time counts.")
     order = {entry: number for number, entry in enumerate(entries)}
-    return sorted((entry for entry in last.values() if entry.grade is not None), key=order.__getitem__), notes
+    return sorted((entry for entry in last.values() if entry.grade is not None), key=order.__getitem__)
 
 
 def _table(

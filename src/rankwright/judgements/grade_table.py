@@ -100,7 +100,7 @@ class GradeTable(NamedRows):
 
     @cached_property
     def codes(self) -> Integers:
-        """The place of each grade in the scale; -1 where there is none."""
+        """The position of each grade in the scale; -1 where there is none."""
         return np.where(np.isnan(self.grades), -1, np.searchsorted(self.scale, self.grades))
 
     @cached_property
@@ -118,6 +118,13 @@ class GradeTable(NamedRows):
         """Return some of the documents."""
         kept = (self.qid[rows], self.document_ids[rows])
         return GradeTable(*kept, self.judges, self.grades[rows], self.scale, self.language_models, self.notes)
+
+    def of_judges(self, judges: Sequence[str]) -> GradeTable:
+        """Return the grades of some of the judges."""
+        columns = [self.judges.index(judge) for judge in judges]
+        models = self.language_models & set(judges)
+        grades = self.grades[:, columns]
+        return GradeTable(self.qid, self.document_ids, tuple(judges), grades, self.scale, models, self.notes)
 
     def shown_name(self, judge: str) -> str:
         """Return the name of a judge, and whether it is a language model."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankwright.base.errors import InputError, parameter, require_type
-from rankwright.base.wording import counted, interval, listed, metric_value, plain
+from rankwright.base.wording import brief_list, counted, interval, listed, metric_value, plain
 from rankwright.judgements.coincidences import (
     KAPPA_POWERS,
     LEVELS,
@@ -150,6 +150,7 @@ class Agreement(Result):
             {
                 "judges": self.judges,
                 "documents": self.documents,
+                "measure": self.measure,
                 "alpha": dict(self.alphas),
                 "pairs": [vars(pair) | {"kappas": dict(pair.kappas)} for pair in self.pairs],
                 "grades": self.grades,
@@ -202,15 +203,15 @@ def agreement(
         tuple(_pairs(shared, how)),
         tuple(_grades(counts, scale, how)),
         tuple(_queries(shared, counts, measure)),
-        tuple(map(table.shown_name, table.judges)),
+        tuple(map(table.shown_name, shared.judges)),
         len(shared),
         level,
-        table.notes,
+        (*table.notes, *judges_left_out(table, shared)),
     )
 
 
 def comparable(table: GradeTable) -> GradeTable:
-    """Return the documents with two grades or more; refuse a table without any."""
+    """Return the documents with two grades or more, and their judges; refuse a table without any."""
     if len(table.judges) < 2:
         raise InputError(f"Agreement needs at least two judges; the only one is {table.judges[0]!r}.")
     if len(table.scale) > MAX_GRADES:
@@ -218,7 +219,14 @@ def comparable(table: GradeTable) -> GradeTable:
     rows = np.flatnonzero(table.n_judges > 1)
     if len(rows) == 0:
         raise InputError("No document was graded by two judges.")
-    return table.take(rows)
+    shared = table.take(rows)
+    return shared.of_judges([judge for judge in table.judges if len(shared.judgements_of(judge))])
+
+
+def judges_left_out(table: GradeTable, shared: GradeTable) -> Iterator[str]:
+    """Yield a sentence about the judges who graded no document that another judge graded."""
+    if alone := [table.shown_name(judge) for judge in table.judges if judge not in shared.judges]:
+        yield f"No document of {brief_list(alone)} was graded by another judge: left out."
 
 
 def _pairs(table: GradeTable, how: dict[str, Any]) -> Iterator[PairAgreement]:

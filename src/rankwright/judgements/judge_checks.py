@@ -1,4 +1,4 @@
-"""Judges that stand apart: who orders documents otherwise than the others, and who grades higher or lower."""
+"""Judges that stand apart: who orders documents differently from the others, and who grades higher or lower."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rankwright.base.errors import require_type, requiring
 from rankwright.base.wording import counted, enumerated, plain
 from rankwright.judgements.dawid_skene import fit_dawid_skene
 from rankwright.judgements.grade_table import GradeTable
-from rankwright.judgements.judge_agreement import comparable
+from rankwright.judgements.judge_agreement import comparable, judges_left_out
 from rankwright.reports.blocks import Cell, Column, Figure, Interval, Kind, Note, Table
 from rankwright.reports.result import Result
 from rankwright.statistics.intervals import checked_level
@@ -160,7 +160,7 @@ def _sentences(facts: JudgeFacts) -> list[str]:
 
 
 def judges(table: GradeTable, *, level: float = 0.99) -> JudgeChecks:
-    """Find judges who stand apart: who order documents otherwise than the others, are lenient or strict.
+    """Find judges who stand apart: who order documents differently from the others, are lenient or strict.
 
     A judge is named if the disagreement with the others is certainly larger than theirs among themselves, and at
     least 1.5 times as large; or if the shift from the median judge is certainly not 0, and at least a tenth of
@@ -197,14 +197,13 @@ def judges(table: GradeTable, *, level: float = 0.99) -> JudgeChecks:
         JudgeFacts(
             shared.shown_name(judge),
             int((shared.codes[:, number] >= 0).sum()),
-            float(np.nanmean(table.grades[:, number])),
+            float(table.judgements_of(judge).labels.mean()),
             ratios[number],
             shifts[number],
             accuracy[number],
             tuple(_findings(ratios[number], shifts[number], least)),
         )
         for number, judge in enumerate(shared.judges)
-        if (shared.codes[:, number] >= 0).any()
     ]
     return JudgeChecks(tuple(facts), level, (*table.notes, *_limits(table, shared, few)))
 
@@ -220,11 +219,12 @@ def _findings(ratio: Interval, shift: Interval, least: float) -> Iterator[str]:
 
 def _limits(table: GradeTable, shared: GradeTable, few: bool) -> Iterator[str]:
     if len(shared.judges) < FEWEST_JUDGES:
-        yield "With two judges it is unknown which of them disagrees and which is lenient or strict."
+        yield "With two judges it is unknown which stands apart; the shift of each is half of their difference."
     if few:
         yield f"There are fewer than {FEWEST_QUERIES} queries: intervals take documents as independent."
     if alone := len(table) - len(shared):
         yield f"{counted(alone, 'document')} graded by one judge only, left out."
+    yield from judges_left_out(table, shared)
 
 
 def _disagreement(table: GradeTable, units: Integers, level: float) -> list[Interval]:

@@ -47,8 +47,8 @@ class MergedGrades(Result):
     labels
         One per document: the most frequent grade, the mean, or the expected grade.
     probabilities
-        How likely each grade of the scale is, one row per document: the shares of votes, or the probabilities of
-        the model.
+        How likely each grade of the scale is, one row per document: the fractions of votes, or the model's
+        probabilities.
     weights
         How much of the uncertainty about a document's grade its judges have removed: near 1 if they agree, near 0
         if the label is little more than a guess.
@@ -90,8 +90,8 @@ class MergedGrades(Result):
         row_of = self.judgements.row_numbers
         queries = data.groups.ids[data.groups.query_of_row].tolist()
         names = data.document_names.tolist()
-        places = [row_of.get((str(query), str(name)), -1) for query, name in zip(queries, names, strict=True)]
-        known = np.array(places, dtype=np.int64)
+        matches = [row_of.get((str(query), str(name)), -1) for query, name in zip(queries, names, strict=True)]
+        known = np.array(matches, dtype=np.int64)
         rows = np.flatnonzero(known >= 0)
         if len(rows) == 0:
             raise InputError("None of the documents was judged; do the ids of queries and documents agree?")
@@ -185,18 +185,18 @@ def merge(table: GradeTable, *, method: str = "mean") -> MergedGrades:
 
 
 def _majority(table: GradeTable) -> Labels:
-    scale, shares = np.array(table.scale), vote_shares(table.codes, len(table.scale))
-    mean = shares @ scale
-    most = shares >= shares.max(axis=1, keepdims=True) - 1e-12
+    scale, fractions = np.array(table.scale), vote_fractions(table.codes, len(table.scale))
+    mean = fractions @ scale
+    most = fractions >= fractions.max(axis=1, keepdims=True) - 1e-12
     distance = np.where(most, np.abs(scale - mean[:, None]), np.inf)
     # Rounding must not choose between grades that are equally near; the first is the lower.
     nearest = distance <= distance.min(axis=1, keepdims=True) + 1e-9
-    return Labels(scale[nearest.argmax(axis=1)], shares, _weights(table, shares))
+    return Labels(scale[nearest.argmax(axis=1)], fractions, _weights(table, fractions))
 
 
 def _mean(table: GradeTable) -> Labels:
-    shares = vote_shares(table.codes, len(table.scale))
-    return Labels(shares @ np.array(table.scale), shares, _weights(table, shares))
+    fractions = vote_fractions(table.codes, len(table.scale))
+    return Labels(fractions @ np.array(table.scale), fractions, _weights(table, fractions))
 
 
 def _dawid_skene(table: GradeTable) -> Labels:
@@ -208,15 +208,15 @@ def _dawid_skene(table: GradeTable) -> Labels:
     return Labels(expected, model.posterior, np.clip(1.0 - variance / max(prior, 1e-12), LEAST_WEIGHT, 1.0))
 
 
-def _weights(table: GradeTable, shares: Doubles) -> Doubles:
+def _weights(table: GradeTable, fractions: Doubles) -> Doubles:
     """Return the reliability of the mean of each document's grades: variance between documents over all variance.
 
     The error variance of a single grade is the mean variance within documents that have two grades or more; where
     there are none, it is unknown, and all weights are 1.
     """
     scale, n_given = np.array(table.scale), table.n_judges
-    means = shares @ scale
-    within = shares @ scale**2 - means**2
+    means = fractions @ scale
+    within = fractions @ scale**2 - means**2
     several = n_given > 1
     if not several.any():
         return np.ones(len(table))
@@ -228,7 +228,7 @@ def _weights(table: GradeTable, shares: Doubles) -> Doubles:
     return np.clip(between / (between + (error + own) / 2.0 / n_given), LEAST_WEIGHT, 1.0)
 
 
-def vote_shares(codes: Integers, n_grades: int) -> Doubles:
+def vote_fractions(codes: Integers, n_grades: int) -> Doubles:
     """Return the fraction of a document's judges who gave each grade."""
     votes = (codes[:, :, None] == np.arange(n_grades)).sum(axis=1)
     return np.asarray(votes / votes.sum(axis=1, keepdims=True))

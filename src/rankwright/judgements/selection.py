@@ -143,8 +143,9 @@ def next_documents(
 ) -> NextDocuments:
     """Choose the documents to judge next, whose grade would change the comparison of systems most.
 
-    The expected change is the standard deviation of a document's gain, 2^grade - 1, times the difference of its
-    discounts by two systems (root mean square over all pairs), over the ideal DCG that is expected of the query.
+    The expected change is the standard deviation of a document's gain, 2^grade - 1, over the ideal DCG that is
+    expected of the query (at least the gain), times the difference of its discounts by two systems (root mean
+    square over all pairs).
     So a document matters if systems disagree about it, and if its grade is uncertain: because nobody has judged
     it, when grades of documents at similar ranks say what to expect, or because judges disagree.
 
@@ -183,9 +184,11 @@ def next_documents(
     spread, evidence = _spread(discounts), discounts.mean(axis=1)
     scale, probabilities, n_judges, notes = _known_grades(pairs, table, evidence)
     gains = 2.0**scale - 1.0
-    mean = probabilities @ gains
-    deviation = np.sqrt(np.maximum(probabilities @ gains**2 - mean**2, 0.0))
-    change = deviation * spread / _ideal(pairs, mean, depth)
+    ideal = _ideal(pairs, probabilities @ gains, depth)
+    # With a document of this gain, the ideal DCG is at least the gain, so that no change exceeds 1.
+    normalised = gains / np.maximum(ideal[:, None], gains)
+    variance = (probabilities * normalised**2).sum(axis=1) - (probabilities * normalised).sum(axis=1) ** 2
+    change = np.sqrt(np.maximum(variance, 0.0)) * spread
     order = [row for row in np.argsort(-change, kind="stable").tolist()[:n] if change[row] > 1e-12]
     expected = probabilities @ scale
     chosen = (
@@ -198,7 +201,7 @@ def next_documents(
 
 def pooled_discounts(runs: Mapping[str, Run], depth: int) -> tuple[list[tuple[str, str]], Doubles]:
     """Return the queries and documents at the first ranks of any run, and their discount in each, 0 below."""
-    places: dict[tuple[str, str], int] = {}
+    row_of: dict[tuple[str, str], int] = {}
     ranked = []
     for run in runs.values():
         ranks = run.ranking().ranks() if len(run) else np.zeros(0, np.int64)
@@ -206,12 +209,12 @@ def pooled_discounts(runs: Mapping[str, Run], depth: int) -> tuple[list[tuple[st
             [(pair, rank) for pair, rank in zip(run.pairs(), ranks.tolist(), strict=True) if rank <= depth]
         )
         for pair, _ in ranked[-1]:
-            places.setdefault(pair, len(places))
-    discounts = np.zeros((len(places), len(runs)))
+            row_of.setdefault(pair, len(row_of))
+    discounts = np.zeros((len(row_of), len(runs)))
     for column, listed in enumerate(ranked):
         for pair, rank in listed:
-            discounts[places[pair], column] = 1.0 / np.log2(1.0 + rank)
-    return list(places), discounts
+            discounts[row_of[pair], column] = 1.0 / np.log2(1.0 + rank)
+    return list(row_of), discounts
 
 
 def _spread(discounts: Doubles) -> Doubles:

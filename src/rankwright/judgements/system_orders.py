@@ -80,7 +80,10 @@ class SystemOrders(Result):
 
     @property
     def summary(self) -> str:
-        lowest = min(self.pairs, key=lambda pair: pair.tau.value)
+        known = [pair for pair in self.pairs if np.isfinite(pair.tau.value)]
+        if not known:
+            return f"All systems have the same {self.metric} by at least one of any two judges."
+        lowest = min(known, key=lambda pair: pair.tau.value)
         value, low, high = lowest.tau
         between = f" ({interval(low, high)})" if np.isfinite(low) else ""
         systems = counted(len(self.means[MERGED]), "system")
@@ -206,15 +209,7 @@ def checked_runs(runs: Any) -> dict[str, Run]:
 
 def _others(table: GradeTable, judge: str) -> Judgements:
     """Return the merged grades of all judges but one."""
-    kept = [number for number, name in enumerate(table.judges) if name != judge]
-    others = GradeTable(
-        table.qid,
-        table.document_ids,
-        tuple(table.judges[number] for number in kept),
-        table.grades[:, kept],
-        table.scale,
-    )
-    return merge(others).judgements
+    return merge(table.of_judges([name for name in table.judges if name != judge])).judgements
 
 
 def _means(runs: Mapping[str, Run], judged: Judgements, metric: MetricLike) -> dict[str, float]:

@@ -91,3 +91,31 @@ def test_the_clock_may_be_set_back(tmp_path):
     journal.close()
     with pytest.warns(UserWarning, match="1 document graded again"):
         assert rw.judgements.read_grades(path).grades.tolist() == [[2.0]]
+
+
+@pytest.mark.parametrize("text", ['{"id": "1"}\n{"id": "2"}', '{"id": "1"}\n{"id": "2', "a note"])
+def test_a_file_of_something_else_stays_as_it_is(tmp_path, text):
+    path = tmp_path / "queries.jsonl"
+    path.write_text(text)
+    with pytest.raises(InputError, match="line 1"):
+        Journal(path)
+    assert path.read_text() == text
+
+
+def test_a_whole_last_line_without_its_end_is_kept(tmp_path):
+    path = tmp_path / "j.jsonl"
+    path.write_text('{"query": "q", "document": "d1", "judge": "ada", "grade": 2, "time": 1}')
+    journal = Journal(path)
+    assert journal.cut_short == 0
+    journal.append(JournalLine("ada", "q", "d2", 1))
+    journal.close()
+    assert rw.judgements.read_grades(path).grades.tolist() == [[2.0], [1.0]]
+
+
+def test_a_line_that_was_cut_inside_a_character(tmp_path):
+    path = tmp_path / "j.jsonl"
+    path.write_bytes('{"query": "é'.encode()[:-1])
+    journal = Journal(path)
+    assert journal.cut_short == 12
+    assert path.read_bytes() == b""
+    journal.close()

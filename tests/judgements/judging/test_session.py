@@ -119,6 +119,19 @@ def test_a_file_with_other_grades_or_documents(sessions, tmp_path):
 def test_scales():
     assert parsed_scale("0=no, 1=yes") == {0.0: "no", 1.0: "yes"}
     assert parsed_scale("1,0.5") == {1.0: "", 0.5: ""}
-    for text in ("no", "0=no", "0=a,0=b", "nan=a,1=b"):
+    for text in ("no", "0=no", "0=a,0=b", "nan=a,1=b", "0,1,2,3,4,5,6,7,8,9,10"):
         with pytest.raises(InputError, match="scale"):
             parsed_scale(text)
+
+
+def test_a_document_that_is_skipped_again_comes_after_other_skipped_ones(sessions):
+    session = sessions()
+    state = session.state_of("ada")
+    for _ in range(5):
+        session.record(JournalLine("ada", *state.next_pair(skipped=False), skipped=True))
+    seen = []
+    for _ in range(6):
+        seen.append(state.next_pair(skipped=True))
+        session.record(JournalLine("ada", *seen[-1], skipped=True))
+    assert sorted(seen[:5]) == session.pool.pairs
+    assert seen[5] == seen[0]

@@ -6,16 +6,19 @@ import json
 import os
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from rankwright.base.errors import InputError
 from rankwright.base.files import lock_file, sync_folder
-from rankwright.judgements.grade_files import read_entries
+from rankwright.judgements.grade_files import object_entry
+from rankwright.text.collections.formats.jsonl import parsed_object
+from rankwright.text.collections.formats.records import read_lines
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from rankwright.judgements.grade_files import GivenGrade
+    from rankwright.judgements.given_grade import GivenGrade
 
 TICK = timedelta(milliseconds=1)
 
@@ -58,13 +61,21 @@ class Journal:
         sync_folder(path.resolve().parent)
 
     def _read(self) -> list[JournalLine]:
-        """Return the whole lines of the file; the start of a line that was being written is removed."""
+        """Return the whole lines of the file; the start of a line that was being written is removed.
+
+        Nothing is changed before all other lines are read, so that a file of something else stays as it is.
+        """
         content = self.path.read_bytes()
-        whole = content.rfind(b"\n") + 1
-        self.cut_short = len(content) - whole
-        if self.cut_short:
-            os.ftruncate(self._descriptor, whole)
-        entries = list(read_entries(self.path)) if whole else []
+        last = content[content.rfind(b"\n") + 1 :]
+        is_whole = bool(last) and (_is_object(last) or not last.startswith(b"{"))
+        lines = islice(read_lines(self.path), content.count(b"\n") + is_whole)
+        named = [(f"{self.path}, line {number}", line) for number, line in lines if line.strip()]
+        entries = [object_entry(where, parsed_object(where, line)) for where, line in named]
+        if is_whole:
+            os.write(self._descriptor, b"\n")
+        elif last:
+            self.cut_short = len(last)
+            os.ftruncate(self._descriptor, len(content) - len(last))
         times = [entry.time for entry in entries if entry.time is not None]
         self._last = datetime.fromtimestamp(max(times, default=0.0), UTC)
         return [_line(entry) for entry in entries]
@@ -99,6 +110,13 @@ class Journal:
     def close(self) -> None:
         """Close the file."""
         os.close(self._descriptor)
+
+
+def _is_object(line: bytes) -> bool:
+    try:
+        return isinstance(json.loads(line), dict)
+    except (ValueError, RecursionError):
+        return False
 
 
 def _written(grade: float | None) -> float | int | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 import socket
+import sys
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -44,7 +45,7 @@ def judge(
     """Serve a local page to judge documents with, until Ctrl-C.
 
     Every judgement is appended to a file, and on disk before the next document appears. A judge sees the documents
-    of a query in an own order that does not depend on ranks. Started again with the same file, it resumes.
+    of a query in a random order that does not depend on ranks. Started again with the same file, it resumes.
 
     Parameters
     ----------
@@ -68,7 +69,8 @@ def judge(
         A file whose first line is the token in the address of the page, so that the address stays the same when
         the server is started again. By default a new token for each start.
     on_ready
-        Called with the address of the page and with notes, when judges can begin.
+        Called with the address of the page and with notes, when judges can begin; by default they are printed
+        to standard error.
 
     Examples
     --------
@@ -94,9 +96,13 @@ def judge(
     token = secrets.token_urlsafe(16) if tokens is None else _first_token(Path(tokens))
     with bound(settings) as listening:
         session = JudgingSession(documents, Journal(Path(out)), named_grades, settings, KnownTokens.of(token))
-        if on_ready is not None:
-            on_ready(_address(listening, host, token), _notes(session))
+        (on_ready or _print_address)(_address(listening, host, token), _notes(session))
         run(GracefulServer(session, ROUTES), listening)
+
+
+def _print_address(address: str, notes: Sequence[str]) -> None:
+    for sentence in (*notes, f"Judge at {address} (Ctrl-C stops; everything is saved as it is entered)"):
+        sys.stderr.write(f"{sentence}\n")
 
 
 def _require_packages() -> None:

@@ -100,8 +100,8 @@ def pool_of(searcher: Searcher, queries: Queries, runs: Mapping[str, Run] | None
         raise InputError("The index was built without text, which judges need: build it with store=True (--text).")
     if not len(queries):
         raise InputError("There are no queries to judge.")
-    found_by = {"search": searcher.search_all(queries, depth)} if runs is None else runs
-    pairs, _ = pooled_discounts(found_by, depth)
+    systems = {"search": searcher.search_all(queries, depth)} if runs is None else runs
+    pairs, _ = pooled_discounts(systems, depth)
     if runs is not None and pairs and not any(query in queries for query, _ in pairs):
         raise InputError(
             f"No query of the runs, such as {pairs[0][0]!r}, is among the queries; do their ids agree?"

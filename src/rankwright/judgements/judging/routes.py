@@ -88,7 +88,10 @@ def _saved(change: Any, given: Any) -> Any:
 
 
 def _task(session: JudgingSession, judge: str, *, skipped: bool) -> dict[str, Any]:
-    return _shown(session, judge, session.state_of(judge).next_pair(skipped=skipped))
+    state = session.state_of(judge)
+    pair = state.next_pair(skipped=skipped)
+    before = None if pair is None else state.lines.get(pair)  # it was skipped, perhaps with a note
+    return _shown(session, judge, pair, note="" if before is None else before.note)
 
 
 def _shown(session: JudgingSession, judge: str, pair: tuple[str, str] | None, note: str = "") -> dict[str, Any]:
@@ -123,7 +126,7 @@ def _document(session: JudgingSession, state: JudgeState, pair: tuple[str, str],
         "words": session.pool.queries[query],
         "number": list(session.pool.documents).index(query) + 1,
         "document": document,
-        "place": 1 + sum((query, other) in state.lines for other in others if other != document),
+        "position": 1 + sum((query, other) in state.lines for other in others if other != document),
         "of": len(others),
         "fields": fields,
         "note": note,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
 LONGEST_NAME = 60
 LONGEST_NOTE = 2000
+MOST_GRADES = 10  # one key each
 
 
 class AgreementSoFar(NamedTuple):
@@ -45,12 +47,13 @@ class JudgeState:
             self.lines[pair] = line
 
     def next_pair(self, *, skipped: bool) -> tuple[str, str] | None:
-        """Return the next document to judge; if asked for, one that was skipped; None if there is none."""
-        for pair in self.order:
-            line = self.lines.get(pair)
-            if line is None or (skipped and line.skipped):
-                return pair
-        return None
+        """Return the next document to judge or, if asked for, the first that was skipped; None if there is none.
+
+        A document that is skipped again comes after the other skipped ones.
+        """
+        new = (pair for pair in self.order if pair not in self.lines)
+        again = (pair for pair, line in self.lines.items() if skipped and line.skipped)
+        return next(chain(new, again), None)
 
     @property
     def last(self) -> JournalLine | None:
@@ -173,4 +176,6 @@ def parsed_scale(text: str) -> dict[float, str]:
             raise InputError(f"{parameter('scale')} must have different finite numbers, not {number.strip()!r}.")
         scale[grade] = name.strip()
     checked_scale(list(scale))
+    if len(scale) > MOST_GRADES:
+        raise InputError(f"{parameter('scale')} has {len(scale)} grades; the page has keys for {MOST_GRADES}.")
     return scale

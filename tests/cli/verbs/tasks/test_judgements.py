@@ -103,6 +103,16 @@ def test_bad_input_is_one_sentence(refuse, folder, tmp_path):
     (tmp_path / "nameless.csv").write_text("query,document,judge,grade\nq,x,,1\n")
     sentence = refuse("judgements", "judges", tmp_path / "nameless.csv")
     assert sentence == f"{tmp_path / 'nameless.csv'}, row 1: the judge has no name."
+    assert refuse("judgements", "merge", grades, "--qid", "x") == "--qid is for --data."
+    runs = ("--run", folder / "old.run")
+    assert refuse("judgements", "next", *runs, "--judges", "ada") == "Options of grades need a FILE of grades."
     (tmp_path / "empty.run").write_text("")
     sentence = refuse("judgements", "next", "--run", tmp_path / "empty.run")
     assert sentence == "The pool is empty: no run has a document."
+
+
+def test_judge_does_not_write_to_its_queries(refuse, tmp_path):
+    queries = tmp_path / "queries.jsonl"
+    queries.write_text('{"id": "1", "text": "hats"}')
+    sentence = refuse("judge", "--index", tmp_path, "--queries", queries, "--out", queries)
+    assert sentence == f"{queries} is an input of this command; write to another file."

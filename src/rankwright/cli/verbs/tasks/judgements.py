@@ -13,7 +13,7 @@ import rankwright as rw
 from rankwright.base.errors import InputError
 from rankwright.cli.options.data_files import FORMATS, ReadOptions, read_documents_with_labels
 from rankwright.cli.options.faces import Face, names, numbers
-from rankwright.cli.options.option_groups import REQUIRED, argument, option
+from rankwright.cli.options.option_groups import REQUIRED, argument, given_option, option
 from rankwright.cli.options.result_options import ResultOptions
 from rankwright.cli.options.shared_options import checked_output, columns_by_role, named_files
 from rankwright.cli.options.signatures import Given, options_of
@@ -28,19 +28,19 @@ GRADES = argument(
     "FILE...",
     default=REQUIRED,
 )
-READING = options_of(
-    "judgements.read_grades",
-    faces={
-        "judges": Face("LIST", read=names, type=str | None),
-        "language_models": Face("LIST", read=names, type=str),
-        "scale": Face("LIST", read=numbers, type=str | None),
-        "delimiter": Face("CHARACTER", "--grades-delimiter", rare=True),
-    },
-)
+READING_FACES = {
+    "judges": Face("LIST", read=names, type=str | None),
+    "language_models": Face("LIST", read=names, type=str),
+    "scale": Face("LIST", read=numbers, type=str | None),
+    "delimiter": Face("CHARACTER", "--grades-delimiter", rare=True),
+}
+READING = options_of("judgements.read_grades", faces=READING_FACES)
+# Merged labels and documents to judge next do not name judges.
+READING_LABELS = options_of("judgements.read_grades", without=("language_models",), faces=READING_FACES)
 COLUMNS = option(
-    "Columns of a table that are not called as usual, such as judge=worker_id,grade=stars.", "ROLE=COLUMN,..."
+    "Columns of a table with names of your own, such as judge=worker_id,grade=stars.", "ROLE=COLUMN,..."
 )
-METHODS = "majority, mean, or dawid_skene: a model in which judges make mistakes, each in an own way."
+METHODS = "majority, mean, or dawid_skene: the expected grade in a model of the mistakes that each judge makes."
 RUNS = option("TREC run of a system; repeatable. NAME=FILE names it.", "FILE", "--run", default=REQUIRED)
 
 
@@ -73,7 +73,7 @@ def judges(
     options: Given = options_of("judgements.judges", faces={"level": Face("FRACTION")}),
     output: ResultOptions,
 ) -> None:
-    """Find judges who stand apart: who order documents otherwise than the others, are lenient or strict.
+    """Find judges who stand apart: who order documents differently from the others, are lenient or strict.
 
     Example:
 
@@ -86,7 +86,7 @@ def judges(
 def merge(
     *,
     grades: list[str] = GRADES,
-    reading: Given = READING,
+    reading: Given = READING_LABELS,
     columns: str | None = COLUMNS,
     options: Given = options_of("judgements.merge", faces={"method": Face("NAME", words=METHODS)}),
     out: Path | None = option(
@@ -106,9 +106,7 @@ def merge(
     """
     inputs = (*_paths(grades), data)
     output.check(*inputs)
-    for name, path in (("--data", data), ("--weights", weights)):
-        if path is not None and (out is None or data is None):
-            raise InputError(f"{name} needs {'--out' if out is None else '--data'}.")
+    _check_labelling(out, data, weights, documents)
     for path in (out, weights):
         if path is not None:
             checked_output(path, inputs=inputs)
@@ -119,6 +117,17 @@ def merge(
     elif out is not None and data is not None:
         _write_documents(merged, read_documents_with_labels(data, documents), out, weights)
     output.show(merged)
+
+
+def _check_labelling(out: Path | None, data: Path | None, weights: Path | None, documents: ReadOptions) -> None:
+    """Refuse options that do not go together."""
+    for name, path in (("--data", data), ("--weights", weights)):
+        if path is not None and (out is None or data is None):
+            raise InputError(f"{name} needs {'--out' if out is None else '--data'}.")
+    if out is not None and weights is not None and out.resolve() == weights.resolve():
+        raise InputError(f"--out and --weights both name {out}.")
+    if data is None and (unused := given_option(documents)):
+        raise InputError(f"{unused} is for --data.")
 
 
 def _write_documents(merged: Any, documents: Any, out: Path, weights: Path | None) -> None:
@@ -156,7 +165,7 @@ def systems(
 def next_documents(
     *,
     grades: list[str] | None = argument("Grades so far, as for agreement; none if nothing was judged.", "FILE..."),
-    reading: Given = READING,
+    reading: Given = READING_LABELS,
     columns: str | None = COLUMNS,
     runs: list[str] = RUNS,
     options: Given = options_of(
@@ -177,6 +186,8 @@ def next_documents(
     output.check(*inputs)
     if out is not None:
         checked_output(out, inputs=inputs)
+    if not grades and (columns is not None or any(value is not None for value in reading.values())):
+        raise InputError("Options of grades need a FILE of grades.")
     table = _read(grades, reading, columns) if grades else None
     result = rw.judgements.next_documents(_read_runs(runs), table, **options)
     if out is not None:
@@ -215,7 +226,7 @@ def judge(
     """
     if (index is None) == (searcher is None):
         raise InputError("Give --index DIR, or --searcher PATH.")
-    checked_output(out)
+    checked_output(out, inputs=(Path(queries), *_paths(pool or [])))
     opened = rw.text.Searcher(rw.text.Index.open(index)) if index else rw.text.Searcher.load(str(searcher))
     runs = _read_runs(pool) if pool else None
     asked = reading.read_queries(queries)
