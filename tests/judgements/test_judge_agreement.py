@@ -73,3 +73,9 @@ def test_what_cannot_be_compared_is_refused():
         rw.judgements.agreement(of(["q", "q"], ["x", "y"], ["ada", "bob"], [[1, np.nan], [np.nan, 1]]))
     with pytest.raises(InputError, match="measure must be 'nominal', 'ordinal' or 'interval', not 'ratio'"):
         rw.judgements.agreement(graded(0)[0], measure="ratio")
+
+
+def test_one_and_the_same_grade_has_no_alpha():
+    table = rw.judgements.GradeTable.of(["q", "q"], ["x", "y"], ["ada", "bob"], [[1, 1], [1, 1]])
+    sentence = "2 judges gave one and the same grade to 2 documents of 1 query, so that"
+    assert rw.judgements.agreement(table).summary.startswith(sentence)

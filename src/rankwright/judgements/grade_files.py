@@ -7,7 +7,6 @@ import os
 import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -247,14 +246,15 @@ def object_entry(
     where: str,
     fields: Mapping[str, Any],
     judge: str | None = None,
-    named: Mapping[str, str] = MappingProxyType({}),
+    named: Mapping[str, str] | None = None,
 ) -> GivenGrade:
-    """Return the grade that a JSON object holds."""
-    roles = _roles(list(fields), named)
+    """Return the grade that a JSON object holds; `named` are columns with other names, if there can be any."""
+    roles = _roles(list(fields), named or {})
     values = {role: fields.get(column) for role, column in roles.items()}
     for role in ("query", "document", "grade"):
         if role not in roles:
-            raise InputError(_no_role(f"{where}: there is no", role))
+            there_is_no = f"{where}: there is no"
+            raise InputError(f"{there_is_no} {role!r}." if named is None else _no_role(there_is_no, role))
     if judge is not None and "judge" in roles:
         raise InputError(_has_judges(where, judge))
     query, document, by = (_text(values.get(role)) for role in ("query", "document", "judge"))

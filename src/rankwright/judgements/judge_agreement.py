@@ -118,6 +118,8 @@ class Agreement(Result):
         between = f" ({interval(low, high)})" if np.isfinite(low) else ""
         on = f"{counted(self.documents, 'document')} of {counted(len(self.queries), 'query')}"
         who = counted(len(self.judges), "judge")
+        if not np.isfinite(value):
+            return f"{who} gave one and the same grade to {on}, so that Krippendorff's alpha is undefined."
         return f"Krippendorff's alpha ({self.measure}) of {who} is {metric_value(value)}{between} on {on}."
 
     def blocks(self) -> Iterator[Section]:

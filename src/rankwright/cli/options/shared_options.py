@@ -91,7 +91,7 @@ def this_command() -> str:
     return shlex.join(["rankwright", *sys.argv[1:]])
 
 
-def named_files(texts: Sequence[str]) -> dict[str, Path]:
+def named_files(texts: Sequence[str], noun: str = "system") -> dict[str, Path]:
     """Return files by name: `NAME=FILE`, or `FILE` for one that is called as it is spelled."""
     files: dict[str, Path] = {}
     for text in texts:
@@ -99,11 +99,11 @@ def named_files(texts: Sequence[str]) -> dict[str, Path]:
         named = equals and not Path(text).exists()  # the name of a file may have a = in it
         name, path = (before.strip(), Path(after)) if named else (text, Path(text))
         if named and not (name and after):
-            raise InputError(f"A system is spelled FILE or NAME=FILE, not {text!r}.")
+            raise InputError(f"A {noun} is spelled FILE or NAME=FILE, not {text!r}.")
         if path in files.values():
             raise InputError(f"{path} is given twice.")
         if name in files:
-            raise InputError(f"Two systems are called {name}; give them different names.")
+            raise InputError(f"Two {noun}s are called {name}; give them different names.")
         files[name] = path
     return files
 

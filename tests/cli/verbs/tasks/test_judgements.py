@@ -103,6 +103,8 @@ def test_bad_input_is_one_sentence(refuse, folder, tmp_path):
     (tmp_path / "nameless.csv").write_text("query,document,judge,grade\nq,x,,1\n")
     sentence = refuse("judgements", "judges", tmp_path / "nameless.csv")
     assert sentence == f"{tmp_path / 'nameless.csv'}, row 1: the judge has no name."
+    twice = refuse("judgements", "merge", f"ada={grades}", f"ada={folder / 'old.run'}")
+    assert twice == "Two judges are called ada; give them different names."
     assert refuse("judgements", "merge", grades, "--qid", "x") == "--qid is for --data."
     runs = ("--run", folder / "old.run")
     assert refuse("judgements", "next", *runs, "--judges", "ada") == "Options of grades need a FILE of grades."

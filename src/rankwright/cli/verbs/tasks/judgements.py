@@ -41,6 +41,7 @@ COLUMNS = option(
     "Columns of a table with names of your own, such as judge=worker_id,grade=stars.", "ROLE=COLUMN,..."
 )
 METHODS = "majority, mean, or dawid_skene: the expected grade in a model of the mistakes that each judge makes."
+JUDGE = "judge"  # what NAME=FILE names among grades
 RUNS = option("TREC run of a system; repeatable. NAME=FILE names it.", "FILE", "--run", default=REQUIRED)
 
 
@@ -61,7 +62,7 @@ def agreement(
 
         rankwright judgements agreement judgements.jsonl
     """
-    output.check(*_paths(grades))
+    output.check(*_paths(grades, JUDGE))
     output.show(rw.judgements.agreement(_read(grades, reading, columns), **options))
 
 
@@ -79,7 +80,7 @@ def judges(
 
         rankwright judgements judges judgements.jsonl
     """
-    output.check(*_paths(grades))
+    output.check(*_paths(grades, JUDGE))
     output.show(rw.judgements.judges(_read(grades, reading, columns), **options))
 
 
@@ -104,7 +105,7 @@ def merge(
 
         rankwright judgements merge judgements.jsonl --out merged.qrels
     """
-    inputs = (*_paths(grades), data)
+    inputs = (*_paths(grades, JUDGE), data)
     output.check(*inputs)
     _check_labelling(out, data, weights, documents)
     for path in (out, weights):
@@ -158,7 +159,7 @@ def systems(
 
         rankwright judgements systems judgements.jsonl --run old.run --run new.run
     """
-    output.check(*_paths(grades), *_paths(runs))
+    output.check(*_paths(grades, JUDGE), *_paths(runs))
     output.show(rw.judgements.systems(_read(grades, reading, columns), _read_runs(runs), **options))
 
 
@@ -182,7 +183,7 @@ def next_documents(
 
         rankwright judgements next --run old.run --run new.run --out next.run
     """
-    inputs = (*_paths(grades or []), *_paths(runs))
+    inputs = (*_paths(grades or [], JUDGE), *_paths(runs))
     output.check(*inputs)
     if out is not None:
         checked_output(out, inputs=inputs)
@@ -239,15 +240,15 @@ def _say_address(address: str, notes: Sequence[str]) -> None:
     note(f"Judge at {address} (Ctrl-C stops; everything is saved as it is entered)")
 
 
-def _paths(texts: Sequence[str]) -> tuple[Path, ...]:
-    return tuple(named_files(texts).values())
+def _paths(texts: Sequence[str], noun: str = "system") -> tuple[Path, ...]:
+    return tuple(named_files(texts, noun).values())
 
 
 def _read(texts: Sequence[str], reading: Given, columns: str | None) -> rw.judgements.GradeTable:
     """Read grades; what is noticed is shown with the result."""
     from rankwright.judgements.grade_files import JudgeWarning
 
-    files = named_files(texts)
+    files = named_files(texts, JUDGE)
     sources = [path if name == str(path) else {name: path} for name, path in files.items()]
     how: Given = reading | columns_by_role(columns)
     with warnings.catch_warnings(action="ignore", category=JudgeWarning):
