@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from contextlib import contextmanager
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -92,11 +93,20 @@ def _writer(source: Any) -> Callable[[str], Any]:
     if kind == "ray" and hasattr(source, "write_parquet"):
         return source.write_parquet  # type: ignore[no-any-return]
     if kind.startswith("dask") and hasattr(source, "to_parquet"):
-        return partial(source.to_parquet, write_index=False)
+        return partial(source.to_parquet, write_index=False, compute_kwargs=_scheduler())
     raise InputError(
         f"{parameter('cluster')} needs documents in files that all workers see, not {type(source).__name__}: "
         "give a path or pattern of files, BinnedData, a Ray Dataset or a Dask DataFrame."
     )
+
+
+def _scheduler() -> dict[str, str]:
+    """Return where Dask computes: with its current client, or, as a client may have been closed, on threads."""
+    try:
+        import_module("distributed").get_client()
+    except (ModuleNotFoundError, ValueError):
+        return {"scheduler": "threads"}
+    return {}
 
 
 def _is_binned(path: Path) -> bool:
