@@ -8,6 +8,7 @@ import pytest
     [
         (["--cluster", 2], "--cluster needs a binned file that all workers see: rankwright bin"),
         (["--max-memory", 1_000_000], "--max-memory is for binned files: rankwright bin"),
+        (["--cluster", 2, "--tune"], "--tune cannot be used with --cluster: rankwright tune --cluster"),
         (["--checkpoint", "fit.checkpoint"], "--checkpoint needs a cluster"),
     ],
 )

@@ -88,7 +88,7 @@ def train(
     """
     require_tune(tune, {"--choose": choose, "--grid": grid, "--workers": workers})
     if tune:
-        _require_tunable(refit, start)
+        _require_tunable(refit, start, cluster)
     chosen = make_ranker(ranker, settings or [], jobs, as_printed=as_printed)
     tried = read_grid(chosen, grid)
     checked_output(model, inputs=(train, valid, start))
@@ -115,13 +115,15 @@ def train(
     exit_if_interrupted(chosen)
 
 
-def _require_tunable(refit: bool, start: Path | None) -> None:
+def _require_tunable(refit: bool, start: Path | None, cluster: str | None) -> None:
     if refit:
         raise InputError(
             "--refit is for training without --tune; --choose out-of-fold also learns from both parts."
         )
     if start is not None:
         raise InputError("--tune cannot be used with --start: settings are compared without a start.")
+    if cluster is not None:
+        raise InputError("--tune cannot be used with --cluster: rankwright tune --cluster chooses settings there.")
 
 
 def _tuned(
