@@ -25,6 +25,11 @@ def test_other_clusters_are_refused(refuse, fold, where):
     )
 
 
+def test_a_cluster_has_its_own_number_of_workers(refuse, fold):
+    command = ["tune", "ranksvm", "--data", fold / "train.txt", "--grid", "C=1,2", "--cluster", 2, "--workers", 2]
+    assert "Give --cluster or --workers, not both" in refuse(*command)
+
+
 @pytest.mark.slow
 def test_cross_validation_on_processes_prints_the_same(run, fold):
     command = ["crossval", "lambdamart", "--set", "rounds=5", "--data", fold / "train.txt", "--folds", 3]

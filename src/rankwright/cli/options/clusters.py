@@ -45,8 +45,10 @@ def opened_engine(cluster: str | None) -> Iterator[Engine | None]:
 
 
 @contextmanager
-def fits_sent(cluster: str | None) -> Iterator[None]:
+def fits_sent(cluster: str | None, workers: int | None = None) -> Iterator[None]:
     """Let the engine that the option names, if any, run whole fits."""
+    if cluster is not None and workers is not None:
+        raise InputError("Give --cluster or --workers, not both: a cluster runs as many fits as it has workers.")
     with opened_engine(cluster) as engine:
         if engine is None:
             yield

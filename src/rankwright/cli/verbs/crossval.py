@@ -91,8 +91,8 @@ def crossval(
     collection = read_collection(data, reading, jobs)
     everything = None if model is None else _all_queries(collection, model, how["min_relevant"])
     tuning: Given = {"tune": choose or True if tune else None, "grid": read_grids(chosen, grid)}
-    n_fits = _count(chosen, collection, how, tuning)
-    with fits_sent(cluster), several_fits(f"cross-validating {', '.join(chosen)}", n_fits) as on_fit:
+    title, n_fits = f"cross-validating {', '.join(chosen)}", _count(chosen, collection, how, tuning)
+    with fits_sent(cluster, how["workers"]), several_fits(title, n_fits) as on_fit:
         compared = rw.cross_validate(chosen, collection, **how, **tuning, on_fit=on_fit).against(baseline)
     result = compared[compared.rankers[0]]
     if not json:

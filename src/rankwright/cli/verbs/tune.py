@@ -91,7 +91,7 @@ def tune(
     grid = how["grid"]
     how["grid"] = True if grid == ["built-in"] else read_grid(chosen, grid)
     judged = read_all_queries(data, reading, jobs)
-    with fits_sent(cluster):
+    with fits_sent(cluster, how["workers"]):
         tuning = _tuned(chosen, judged, how)
     if not json:
         show(tuning, json=False)
