@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from rankwright.text import Analyser, Index
+from rankwright.text import Analyser, Encoder, Index
 
 DOCUMENTS = [
     {"id": "d1", "title": "Lift of wings", "body": "Wings lift ships."},
@@ -207,3 +207,23 @@ def test_other_folders_and_versions(refuse, run, tmp_path, made, files):
     manifest.write_text(manifest.read_text().replace('"version": 4', '"version": 9'))
     assert "has format 9" in refuse("index", files, "--add", "--out", made)
     assert run("index", files, "--out", made).code == 0  # a new one in its place
+
+
+def test_a_graph_is_built_measured_and_dropped(run, refuse, made):
+    pytest.importorskip("usearch", reason="graphs of neighbours need usearch: pip install 'rankwright[graph]'")
+    assert "The index has no vectors: encode its documents first" in refuse("index", "--out", made, "--graph")
+    index = Index.open(made)
+    index.encode(Encoder(lambda texts: [[len(text), text.count("i")] for text in texts], "lengths"))
+    result = run("index", "--out", made, "--graph", "--json")
+    assert result.json["graphs"][0] | {"milliseconds": 0, "exact_milliseconds": 0} == {
+        "encoder": "lengths",
+        "n": 100,
+        "n_queries": 2,
+        "recall": 1.0,
+        "milliseconds": 0,
+        "exact_milliseconds": 0,
+    }
+    assert "The graph of lengths finds 100 % of the 100 nearest documents of 2 queries" in result.err
+    assert Index.open(made).snapshot.segments[0].vectors["lengths"].has_graph
+    assert run("index", "--out", made, "--no-graph").code == 0
+    assert not Index.open(made).snapshot.segments[0].vectors["lengths"].has_graph

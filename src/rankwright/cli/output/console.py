@@ -183,8 +183,8 @@ def describe(data: RankingData) -> str:
 
 
 @contextmanager
-def progress(task: str, total: int | None) -> Iterator[Callable[[str], None]]:
-    """Show a progress bar on a terminal; yields the function to call with a remark after each step."""
+def progress(task: str, total: int | None) -> Iterator[Callable[..., None]]:
+    """Show a progress bar on a terminal; yields the function to call with a remark after each step, or several."""
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
@@ -193,7 +193,7 @@ def progress(task: str, total: int | None) -> Iterator[Callable[[str], None]]:
         *columns, remarks, console=notes(), transient=True, disable=not notes().is_terminal, redirect_stdout=False
     ) as bar:
         running = bar.add_task(task, total=total, remark="")
-        yield lambda remark: bar.update(running, advance=1, remark=remark)
+        yield lambda remark, n_steps=1: bar.update(running, advance=n_steps, remark=remark)
 
 
 @contextmanager

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from rankwright.text.collections.documents import TextDocument
+    from rankwright.text.index.graphs import GraphRecall
     from rankwright.text.index.index import Index
 
 MEGABYTE = 1 << 20
@@ -42,6 +43,12 @@ def index(
         "SOURCE",
     ),
     encoder_name: str | None = option("Name of the encoder; by default the last part of its source.", "NAME"),
+    graph: bool | None = option(
+        "Build a graph of neighbours (HNSW) for approximate search among very many vectors, and measure what it "
+        "finds; or drop it.",
+        None,
+        "--graph/--no-graph",
+    ),
     force: bool = option("Replace an index even if it was changed since it was built.", default=False),
     skip_duplicates: bool = option("Skip documents whose id came before, and count them.", default=False),
     store: bool = option("Store the text too, for snippets.", None, "--text/--no-text", default=True),
@@ -59,7 +66,8 @@ def index(
     removed = [*(remove or []), *(listed_names(remove_listed) if remove_listed else [])]
     if encoder_name is not None and encoder is None:
         raise InputError("--encoder-name is for --encoder.")
-    changes = add or merge or verify or bool(removed) or (encoder is not None and not documents)
+    changes = add or merge or verify or bool(removed)
+    changes = changes or (not documents and not (encoder is None and graph is None))
     _check(documents, add, changes)
     counts = Counts(skip_duplicates)
     options: dict[str, Any] = {"memory": memory * MEGABYTE, "n_jobs": jobs}
@@ -83,20 +91,33 @@ def index(
             built = rw.text.Index.build(read, out, **options)
     if encoder is not None:
         _encode(built, encoder, encoder_name)
-    _show(built, counts, removed, time.perf_counter() - begin, as_json=json)
+    graphs = [] if graph is None else _changed_graphs(built, build=graph)
+    _show(built, counts, removed, graphs, time.perf_counter() - begin, as_json=json)
 
 
 def _encode(index: Index, source: str, name: str | None) -> None:
     """Encode all documents of an index."""
     loaded = rw.text.Encoder.load(source, name)
     with progress("Encoding", len(index)) as advance:
-
-        def passed(n_documents: int) -> None:
-            for _ in range(n_documents):
-                advance("documents")
-
-        index.encode(loaded, on_progress=passed)
+        index.encode(loaded, on_progress=lambda n_documents: advance("documents", n_documents))
     note(f"encoded {counted(len(index), 'document')} with {loaded.name}")
+
+
+def _changed_graphs(index: Index, *, build: bool) -> list[GraphRecall]:
+    """Build the graphs of all encoders, and return what they find; or drop them."""
+    names = [*index.encoders] or [index.encoders.named(None)]
+    if build:
+        return [_graph(index, name) for name in names]
+    for name in names:
+        index.drop_graph(name)
+    return []
+
+
+def _graph(index: Index, encoder: str) -> GraphRecall:
+    with progress("Building the graph", len(index)) as advance:
+        recall = index.build_graph(encoder, on_progress=lambda n_documents: advance("documents", n_documents))
+    note(recall.summary)
+    return recall
 
 
 @dataclass
@@ -136,7 +157,8 @@ def _check(documents: list[str] | None, add: bool, changes: bool) -> None:
         raise InputError("--add needs documents to add: name their files.")
     if not documents and not changes:
         raise InputError(
-            "Name the files of the documents, or a change (--add, --remove, --merge, --encoder), or --verify."
+            "Name the files of the documents, or a change (--add, --remove, --merge, --encoder, --graph), or "
+            "--verify."
         )
     if documents and changes and not add:
         raise InputError("Documents are added to an index with --add; without a change, they make a new one.")
@@ -180,7 +202,15 @@ def _change(
             index.add(read, **options)
 
 
-def _show(index: Index, counts: Counts, removed: list[str], seconds: float, *, as_json: bool) -> None:
+def _show(
+    index: Index,
+    counts: Counts,
+    removed: list[str],
+    graphs: list[GraphRecall],
+    seconds: float,
+    *,
+    as_json: bool,
+) -> None:
     from rankwright.text.index.index_summary import summary_of
 
     facts: dict[str, Any] = {"index": str(index.path), **summary_of(index).to_dict()}
@@ -190,6 +220,8 @@ def _show(index: Index, counts: Counts, removed: list[str], seconds: float, *, a
         facts["duplicates_skipped"] = counts.duplicates
     if removed:
         facts["removed"] = len(set(removed))
+    if graphs and as_json:
+        facts["graphs"] = [recall.to_dict() for recall in graphs]
     facts["seconds"] = round(seconds, 3)
     show(facts, json=as_json)
     if not as_json:

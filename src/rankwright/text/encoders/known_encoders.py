@@ -51,12 +51,24 @@ class KnownEncoders:
         return name in self._remembered
 
     def __getitem__(self, name: str) -> Encoder:
-        if name not in self._remembered:
-            has = ", ".join(self._remembered) or "none"
-            raise InputError(f"The index has no vectors of an encoder {name!r}, only of: {has}; see Index.encode.")
+        self.named(name)
         if name not in self._known:
             self._known[name] = remembered_encoder(name, self._remembered[name])
         return self._known[name]
+
+    def named(self, name: str | None) -> str:
+        """Return the name of an encoder whose vectors the index has, that of the only one if none is given."""
+        names = [*self._remembered]
+        if not names:
+            raise InputError(
+                "The index has no vectors: encode its documents first (Index.encode, index --encoder)."
+            )
+        if name is None and len(names) > 1:
+            raise InputError(f"The index has vectors of several encoders, {', '.join(names)}: name one of them.")
+        if name is not None and name not in names:
+            has = ", ".join(names)
+            raise InputError(f"The index has no vectors of an encoder {name!r}, only of: {has}; see Index.encode.")
+        return name or names[0]
 
     def checksums(self) -> dict[str, Any]:
         """Return what tells each encoder from others of its name."""

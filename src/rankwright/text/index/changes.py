@@ -20,7 +20,7 @@ from rankwright.text.index.manifest import NAME, named_files, remove_others
 from rankwright.text.index.segments import Segment
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     from rankwright.text.analyser import Analysis
@@ -65,7 +65,20 @@ def new_building(
     )
 
 
-def without_documents(folder: Path, manifest: Manifest, position: int, segment: Segment, numbers: Any) -> Manifest:
+def without_documents(folder: Path, manifest: Manifest, ids: Sequence[str]) -> Manifest:
+    """Return the manifest with documents removed; all must be in the index."""
+    segments = segments_of(folder, manifest)
+    matches = [segment.find(ids) for segment in segments]
+    is_known = np.any([numbers >= 0 for numbers in matches], axis=0) if matches else np.zeros(len(ids), bool)
+    if not np.all(is_known):
+        raise InputError(f"The index has no document {ids[int(np.argmin(is_known))]!r}.")
+    for position, (segment, numbers) in enumerate(zip(segments, matches, strict=True)):
+        if np.any(numbers >= 0):
+            manifest = _without_numbers(folder, manifest, position, segment, numbers[numbers >= 0])
+    return manifest
+
+
+def _without_numbers(folder: Path, manifest: Manifest, position: int, segment: Segment, numbers: Any) -> Manifest:
     """Return the manifest with more documents of a segment removed; their list is written."""
     removed = np.union1d(segment.removed, numbers).astype(np.uint32)
     name, manifest = manifest.new_file("removed")

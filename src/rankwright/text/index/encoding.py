@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankwright.base.errors import InputError
+from rankwright.text.index.checks import checked_weights
 from rankwright.text.index.vectors import IntegerVectors, document_integers, write_vectors
 
 if TYPE_CHECKING:
@@ -30,6 +31,16 @@ if TYPE_CHECKING:
 WORK = ".encoding-"
 RECORD = struct.Struct("<II")
 BATCH = 256  # documents
+
+
+def encoded_fields(chosen: Sequence[str] | None, fields: Sequence[str], encoder: Encoder) -> list[str]:
+    """Return the fields whose text is encoded, by default all."""
+    wanted = [*(fields if chosen is None else checked_weights(chosen))]
+    for name in [name for name in wanted if name not in fields]:
+        raise InputError(f"The index has no field {name!r}; it has {', '.join(fields)}.")
+    if encoder.name in fields:
+        raise InputError(f"An encoder cannot have the name of a field, {encoder.name!r}.")
+    return wanted
 
 
 def encode_segments(

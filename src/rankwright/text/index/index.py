@@ -32,7 +32,8 @@ from rankwright.text.index.checks import (
     searching_model,
     weights_of,
 )
-from rankwright.text.index.encoding import encode_segments, remove_work
+from rankwright.text.index.encoding import encode_segments, encoded_fields, remove_work
+from rankwright.text.index.graphs import encoders_with_graphs, measured_recall, with_graphs, without_graphs
 from rankwright.text.index.manifest import (
     Manifest,
     changing,
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
 
     from rankwright.text.analyser import Analysis
     from rankwright.text.index.checks import IndexedDocument
+    from rankwright.text.index.graphs import GraphRecall
     from rankwright.text.index.snapshot import SearchResults
     from rankwright.text.retrieval import RetrievalModel
 
@@ -191,11 +193,7 @@ class Index:
             Called with the number of documents that were encoded since the last call.
         """
         require_type(encoder, Encoder, "Index.encode takes an Encoder")
-        chosen = [*(self.fields if fields is None else checked_weights(fields))]
-        for name in [name for name in chosen if name not in self.fields]:
-            raise InputError(f"The index has no field {name!r}; it has {', '.join(self.fields)}.")
-        if encoder.name in self.fields:
-            raise InputError(f"An encoder cannot have the name of a field, {encoder.name!r}.")
+        chosen = encoded_fields(fields, self.fields, encoder)
         with self._changing() as manifest:
             known = manifest.encoders.get(encoder.name)
             if known is not None:
@@ -209,36 +207,63 @@ class Index:
     def drop_vectors(self, encoder: str) -> None:
         """Remove the vectors of an encoder from the index."""
         with self._changing() as manifest:
-            if encoder not in manifest.encoders:
-                raise InputError(f"The index has no vectors of an encoder {encoder!r}.")
-            segments = tuple(
-                replace(entry, vectors={name: file for name, file in entry.vectors.items() if name != encoder})
-                for entry in manifest.segments
-            )
-            others = {name: each for name, each in manifest.encoders.items() if name != encoder}
-            self._replace(replace(manifest, segments=segments, encoders=others))
+            self.encoders.of(manifest.encoders).named(encoder)
+            self._replace(manifest.without_encoder(encoder))
+
+    def build_graph(
+        self,
+        encoder: str | None = None,
+        *,
+        queries: Sequence[str] | None = None,
+        n: int = 100,
+        n_jobs: int = 1,
+        on_progress: Callable[[int], None] = lambda _: None,
+    ) -> GraphRecall:
+        """Build a graph of neighbours (HNSW, by usearch), by which `Dense` searches large collections faster.
+
+        It finds most of the nearest documents; the result says how many of them. Scores stay exact. Documents that
+        are added later are all scored; `merge` builds the graph anew with them and without removed ones.
+
+        Parameters
+        ----------
+        encoder : str, optional
+            The encoder of the vectors; may be left out if there is one.
+        queries : sequence of str, optional
+            Queries to measure recall with; by default some documents are taken for queries.
+        n : int
+            The number of nearest documents whose recall is measured.
+        n_jobs : int
+            The number of threads; with several, the graph differs a little each time it is built.
+        on_progress : callable, optional
+            Called with the number of documents that were added since the last call.
+        """
+        name, n_threads = self.encoders.named(encoder), resolve_threads(n_jobs)
+        with self._changing() as manifest:
+            options: Any = {"n_threads": n_threads, "on_progress": on_progress}
+            self._replace(with_graphs(self._folder, manifest, name, **options))
+        asked = None if queries is None else self.encoders.queries(name, checked_texts(queries))
+        return measured_recall(name, self.snapshot.vectors(name), asked, checked_n(n))
+
+    def drop_graph(self, encoder: str | None = None) -> None:
+        """Remove a graph of neighbours: `Dense` scores all documents again."""
+        name = self.encoders.named(encoder)
+        with self._changing() as manifest:
+            self._replace(without_graphs(self._folder, manifest, name))
 
     def remove(self, ids: Iterable[str]) -> None:
         """Remove documents by their ids; all must be in the index."""
-        wanted = checked_ids(ids)
         with self._changing() as manifest:
-            segments = segments_of(self._folder, manifest)
-            matches = [segment.find(wanted) for segment in segments]
-            is_known = (
-                np.any([numbers >= 0 for numbers in matches], axis=0) if matches else np.zeros(len(wanted), bool)
-            )
-            if not np.all(is_known):
-                raise InputError(f"The index has no document {wanted[int(np.argmin(is_known))]!r}.")
-            for position, (segment, numbers) in enumerate(zip(segments, matches, strict=True)):
-                if np.any(numbers >= 0):
-                    manifest = without_documents(self._folder, manifest, position, segment, numbers[numbers >= 0])
+            manifest = without_documents(self._folder, manifest, checked_ids(ids))
             self._replace(replace(manifest, changed=True))
 
     def merge(self, *, n_jobs: int | None = None) -> None:
         """Merge all segments into one, without removed documents; one segment is searched faster than several."""
         with self._changing() as manifest:
-            segments = segments_of(self._folder, manifest)
-            self._replace(merge_neighbours(self._folder, manifest, segments, resolve_threads(n_jobs)))
+            segments, graphs = segments_of(self._folder, manifest), encoders_with_graphs(self._folder, manifest)
+            manifest = merge_neighbours(self._folder, manifest, segments, resolve_threads(n_jobs))
+            for name in graphs:
+                manifest = with_graphs(self._folder, manifest, name)
+            self._replace(manifest)
 
     def verify(self) -> None:
         """Verify the checksums of all files; InputError if one is damaged.

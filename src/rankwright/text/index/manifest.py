@@ -90,6 +90,15 @@ class Manifest:
         """Return a new file name, and the manifest that counts it as used."""
         return f"{self.next_file:06}.{kind}", replace(self, next_file=self.next_file + 1)
 
+    def without_encoder(self, encoder: str) -> Manifest:
+        """Return the manifest without the vectors of an encoder."""
+        segments = tuple(
+            replace(entry, vectors={name: file for name, file in entry.vectors.items() if name != encoder})
+            for entry in self.segments
+        )
+        others = {name: known for name, known in self.encoders.items() if name != encoder}
+        return replace(self, segments=segments, encoders=others)
+
     def files(self) -> set[str]:
         """Return the names of all files."""
         named = {name for segment in self.segments for name in (segment.file, segment.removed_file)}

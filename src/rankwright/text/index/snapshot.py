@@ -14,7 +14,7 @@ from rankwright.base.errors import InputError
 from rankwright.base.wording import counted
 from rankwright.text.features.scopes import Scopes
 from rankwright.text.index.checks import refusing_damage
-from rankwright.text.index.vectors import VectorSearch
+from rankwright.text.index.vector_search import SearchedSegment, VectorSearch
 from rankwright.text.retrieval import AbsoluteDiscounting
 
 if TYPE_CHECKING:
@@ -128,8 +128,10 @@ class Snapshot:
     def vectors(self, encoder: str) -> VectorSearch:
         """Return the vectors of an encoder."""
         if encoder not in self._vectors:
-            vectors = [segment.vectors[encoder] for segment in self.segments]
-            self._vectors[encoder] = VectorSearch(vectors, [segment.removed_bits for segment in self.segments])
+            vectors = [(segment.vectors[encoder], segment.removed_bits) for segment in self.segments]
+            self._vectors[encoder] = VectorSearch(
+                [SearchedSegment(stored.integers, removed, stored.graph) for stored, removed in vectors]
+            )
         return self._vectors[encoder]
 
     def results(

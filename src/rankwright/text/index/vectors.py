@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from rankwright import _native
 from rankwright.base.array_files import ArrayFile, ArrayWriter
-from rankwright.base.errors import InputError
 from rankwright.base.files import write_whole
+from rankwright.text.index.neighbour_graph import NeighbourGraph
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,8 +21,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rankwright.base.arrays import Doubles, Floats
+    from rankwright.base.arrays import Floats
 
+GRAPH = "graph"  # the array that only some files have
 LARGEST = 127  # component of a document
 LARGEST_OF_QUERY = (1 << 15) - 1
 LARGEST_SUM = ((1 << 31) - 1) // 128  # of the components of a query: products then fit 32 bits
@@ -64,55 +64,37 @@ class SegmentVectors:
     @cached_property
     def integers(self) -> IntegerVectors:
         """The vectors."""
-        self.verify()
+        self._file.verify("rows")
         return IntegerVectors(
-            self._file.array("rows", "int8", dimensions=2), self._file.array("scales", "float32")
+            self._file.array("rows", "int8", dimensions=2), self._file.verified("scales", "float32")
         )
+
+    @property
+    def has_graph(self) -> bool:
+        """Whether the file has a graph of neighbours."""
+        return GRAPH in self._file
+
+    @cached_property
+    def graph(self) -> NeighbourGraph | None:
+        """The graph of neighbours, if there is one."""
+        if not self.has_graph:
+            return None
+        n_documents, dimensions = self._file.array("rows", "int8", dimensions=2).shape
+        return NeighbourGraph(self._file.verified(GRAPH, "uint8"), dimensions, n_documents)
 
     def verify(self) -> None:
         """Verify all vectors; InputError if they are damaged."""
         self._file.verify_all()
 
 
-def write_vectors(path: Path, parts: Sequence[IntegerVectors]) -> int:
-    """Write vectors to a file; return its checksum."""
+def write_vectors(path: Path, parts: Sequence[IntegerVectors], graph: NDArray[np.uint8] | None = None) -> int:
+    """Write vectors to a file, with a graph of neighbours if there is one; return its checksum."""
     with write_whole(path) as file:
         writer = ArrayWriter(file)
         writer.reserve("rows", "int8", [sum(len(part.rows) for part in parts), parts[0].rows.shape[1]])
         for part in parts:
             writer.fill("rows", part.rows)
         writer.add("scales", np.concatenate([part.scales for part in parts]))
+        if graph is not None:
+            writer.add(GRAPH, graph)
         return writer.finish()
-
-
-class VectorSearch:
-    """The vectors of one encoder in all segments."""
-
-    def __init__(self, vectors: Sequence[SegmentVectors], removed: Sequence[NDArray[np.uint64]]) -> None:
-        self._vectors = [each.integers for each in vectors]
-        self._removed = [*removed]
-
-    def nearest(self, queries: Floats, n: int, n_threads: int) -> tuple[Any, Any, Doubles]:
-        """Return offsets, documents and scores: the n documents with the highest products of each query."""
-        asked = self._asked(queries)
-        offsets, documents, scores = _native.nearest_vectors(
-            *self._arrays(), self._removed, asked.rows, n=n, n_threads=n_threads
-        )
-        return offsets, documents, scores * np.repeat(asked.scales.astype(np.float64), np.diff(offsets))
-
-    def scores(self, queries: Floats, documents: Sequence[NDArray[np.int64]], n_threads: int) -> Doubles:
-        """Return the products of each query's documents, one after another; those that `nearest` gives."""
-        asked = self._asked(queries)
-        offsets = np.cumsum([0, *map(len, documents)], dtype=np.int64)
-        numbers = np.concatenate([np.zeros(0, np.int64), *documents])
-        scores = _native.vector_scores(*self._arrays(), asked.rows, offsets, numbers, n_threads)
-        return scores * np.repeat(asked.scales.astype(np.float64), np.diff(offsets))
-
-    def _arrays(self) -> tuple[list[NDArray[Any]], list[Floats]]:
-        return [part.rows for part in self._vectors], [part.scales for part in self._vectors]
-
-    def _asked(self, queries: Floats) -> IntegerVectors:
-        dimensions = {part.rows.shape[1] for part in self._vectors} | {queries.shape[1]}
-        if len(dimensions) > 1:
-            raise InputError(f"Vectors of documents and queries differ in length: {sorted(dimensions)}.")
-        return query_integers(queries)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from rankwright.base.errors import InputError
 from rankwright.base.resources import resolve_threads
 from rankwright.text.index.checks import refusing_damage
 from rankwright.text.retrievers.retriever import BaseRetriever
@@ -25,7 +24,8 @@ if TYPE_CHECKING:
 class Dense(BaseRetriever):
     """Nearest neighbours: documents by the cosine of their vectors and that of the query.
 
-    All documents are scored, so that the result is exact for the vectors of the index.
+    All documents are scored, so that the result is exact for the vectors of the index, unless it has a graph of
+    neighbours: see `Index.build_graph`.
 
     Parameters
     ----------
@@ -47,12 +47,7 @@ class Dense(BaseRetriever):
 
     def name_in(self, index: Index) -> str:
         """Return the name of the encoder, that of the index if it has one only."""
-        names = [*index.encoders]
-        if self.encoder is not None or len(names) == 1:
-            return self.encoder or names[0]
-        if not names:
-            raise InputError("The index has no vectors: encode its documents first, with Index.encode(encoder).")
-        raise InputError(f"The index has vectors of several encoders, {', '.join(names)}: name one of them.")
+        return index.encoders.named(self.encoder)
 
     @refusing_damage()
     def find(self, index: Index, queries: Queries, n: int, *, n_jobs: int | None = None) -> list[SearchResults]:
