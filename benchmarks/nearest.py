@@ -48,7 +48,7 @@ def main() -> None:
     )
     if options.graph:
         begin = time.perf_counter()
-        graph = built_graph(vectors, 1, lambda _: None)
+        graph = built_graph(vectors.rows, 1, lambda _: None)
         print(f"graph of {graph.nbytes / MEGABYTE:.0f} MB, built in {time.perf_counter() - begin:.0f} s")
         approximate = searched(vectors, NeighbourGraph(graph, DIMENSIONS, N_DOCUMENTS))
         for n in (10, NEAREST):

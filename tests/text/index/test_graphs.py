@@ -10,7 +10,6 @@ import pytest
 import rankwright as rw
 from rankwright.text import Dense, Encoder, Index, TextDocument
 from rankwright.text.index.neighbour_graph import NeighbourGraph, built_graph
-from rankwright.text.index.vectors import document_integers
 
 pytest.importorskip("usearch", reason="graphs of neighbours need usearch: pip install 'rankwright[graph]'")
 
@@ -118,7 +117,7 @@ def test_documents_without_text_have_no_neighbours(tmp_path):
     index.encode(ENCODER)
     index.build_graph()
     assert len(index.search("x 1", Dense(), n=4).ids) == 4
-    assert built_graph(document_integers(np.zeros((3, 2), np.float32)), 1, print) is None
+    assert built_graph(np.zeros((3, 2), np.int8), 1, print) is None
 
 
 def test_a_damaged_graph_is_refused(index):

@@ -9,14 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 import rankwright as rw
 from rankwright.base.errors import InputError
+from rankwright.base.wording import counted
 from rankwright.cli.options.option_groups import REQUIRED, option, option_group
-from rankwright.cli.output.console import note
+from rankwright.cli.output.console import note, progress
 
 if TYPE_CHECKING:
     from rankwright.data.readers.trec import Judgements
     from rankwright.text.analyser import Analyser
     from rankwright.text.collections.coverage import JudgementCoverage
     from rankwright.text.collections.queries import Queries
+    from rankwright.text.encoders.encoder import Encoder
     from rankwright.text.features.feature_set import FeatureSet
     from rankwright.text.features.judged_features import JudgedFeatures
     from rankwright.text.index.index import Index
@@ -110,6 +112,35 @@ class WordOptions:
         if name == NONE:
             return None
         return listed_names(Path(name)) if Path(name).is_file() else name
+
+
+@option_group
+class EncoderOptions:
+    """How documents become vectors."""
+
+    encoder: str | None = option(
+        "Encode the documents too: a folder with model.onnx and tokenizer.json, sentence-transformers:NAME or "
+        "model2vec:NAME. Killed and started again, it resumes.",
+        "SOURCE",
+    )
+    encoder_name: str | None = option("Name of the encoder; by default the last part of its source.", "NAME")
+
+    def load(self) -> Encoder | None:
+        """Return the encoder, if there is one."""
+        if self.encoder is not None:
+            return rw.text.Encoder.load(self.encoder, self.encoder_name)
+        if self.encoder_name is not None:
+            raise InputError("--encoder-name is for --encoder.")
+        return None
+
+
+def encode(index: Index, encoder: Encoder | None) -> None:
+    """Encode all documents of an index, if there is an encoder."""
+    if encoder is None:
+        return
+    with progress("Encoding", len(index)) as advance:
+        index.encode(encoder, on_progress=lambda n_documents: advance("documents", n_documents))
+    note(f"encoded {counted(len(index), 'document')} with {encoder.name}")
 
 
 @option_group

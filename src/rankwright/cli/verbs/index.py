@@ -12,7 +12,7 @@ from rankwright.base.errors import InputError
 from rankwright.base.wording import counted
 from rankwright.cli.options.option_groups import REQUIRED, argument, given_option, option
 from rankwright.cli.options.shared_options import JOBS, JSON
-from rankwright.cli.options.text_options import DocumentOptions, WordOptions, listed_names
+from rankwright.cli.options.text_options import DocumentOptions, EncoderOptions, WordOptions, encode, listed_names
 from rankwright.cli.output.console import counting, note, progress, show
 
 if TYPE_CHECKING:
@@ -31,18 +31,13 @@ def index(
     out: Path = option("Folder of the index.", "DIR", default=REQUIRED),
     reading: DocumentOptions,
     words: WordOptions,
+    encoding: EncoderOptions,
     documents: list[str] | None = argument("Files of documents, a folder of them, or irds:NAME.", "DOCS..."),
     add: bool = option("Add the documents to the index that is there.", default=False),
     remove: list[str] | None = option("Remove a document, before others are added; may be repeated.", "ID"),
     remove_listed: Path | None = option("Remove the documents of a file, one id per line.", "FILE"),
     merge: bool = option("Merge the segments of an index that was changed: searches are faster.", default=False),
     verify: bool = option("Verify the checksums of an index, before any change.", default=False),
-    encoder: str | None = option(
-        "Encode the documents too: a folder with model.onnx and tokenizer.json, sentence-transformers:NAME or "
-        "model2vec:NAME. Killed and started again, it resumes.",
-        "SOURCE",
-    ),
-    encoder_name: str | None = option("Name of the encoder; by default the last part of its source.", "NAME"),
     graph: bool | None = option(
         "Build a graph of neighbours (HNSW) for approximate search among very many vectors, and measure what it "
         "finds; or drop it.",
@@ -64,11 +59,10 @@ def index(
     """
     begin = time.perf_counter()
     removed = [*(remove or []), *(listed_names(remove_listed) if remove_listed else [])]
-    if encoder_name is not None and encoder is None:
-        raise InputError("--encoder-name is for --encoder.")
     changes = add or merge or verify or bool(removed)
-    changes = changes or (not documents and not (encoder is None and graph is None))
+    changes = changes or (not documents and not (encoding.encoder is None and graph is None))
     _check(documents, add, changes)
+    encoder = encoding.load()
     counts = Counts(skip_duplicates)
     options: dict[str, Any] = {"memory": memory * MEGABYTE, "n_jobs": jobs}
     if changes:
@@ -89,18 +83,9 @@ def index(
         options |= {"analyser": words.analyser(), "fields": reading.weights, "store": store}
         with counts.following(source) as read:
             built = rw.text.Index.build(read, out, **options)
-    if encoder is not None:
-        _encode(built, encoder, encoder_name)
+    encode(built, encoder)
     graphs = [] if graph is None else _changed_graphs(built, build=graph)
     _show(built, counts, removed, graphs, time.perf_counter() - begin, as_json=json)
-
-
-def _encode(index: Index, source: str, name: str | None) -> None:
-    """Encode all documents of an index."""
-    loaded = rw.text.Encoder.load(source, name)
-    with progress("Encoding", len(index)) as advance:
-        index.encode(loaded, on_progress=lambda n_documents: advance("documents", n_documents))
-    note(f"encoded {counted(len(index), 'document')} with {loaded.name}")
 
 
 def _changed_graphs(index: Index, *, build: bool) -> list[GraphRecall]:

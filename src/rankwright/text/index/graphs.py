@@ -76,7 +76,7 @@ def with_graphs(
     """Return the manifest with graphs of an encoder's vectors in all segments; their files are written."""
 
     def graph_of(vectors: IntegerVectors) -> Any:
-        return built_graph(vectors, n_threads, on_progress)
+        return built_graph(vectors.rows, n_threads, on_progress)
 
     return _rewritten(folder, manifest, encoder, graph_of, has_graph=False)
 

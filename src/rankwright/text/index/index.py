@@ -237,18 +237,17 @@ class Index:
         on_progress : callable, optional
             Called with the number of documents that were added since the last call.
         """
-        name, n_threads = self.encoders.named(encoder), resolve_threads(n_jobs)
+        name = self.encoders.named(encoder)
+        options: Any = {"n_threads": resolve_threads(n_jobs), "on_progress": on_progress}
         with self._changing() as manifest:
-            options: Any = {"n_threads": n_threads, "on_progress": on_progress}
             self._replace(with_graphs(self._folder, manifest, name, **options))
         asked = None if queries is None else self.encoders.queries(name, checked_texts(queries))
         return measured_recall(name, self.snapshot.vectors(name), asked, checked_n(n))
 
     def drop_graph(self, encoder: str | None = None) -> None:
         """Remove a graph of neighbours: `Dense` scores all documents again."""
-        name = self.encoders.named(encoder)
         with self._changing() as manifest:
-            self._replace(without_graphs(self._folder, manifest, name))
+            self._replace(without_graphs(self._folder, manifest, self.encoders.named(encoder)))
 
     def remove(self, ids: Iterable[str]) -> None:
         """Remove documents by their ids; all must be in the index."""

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rankwright.text.index.vectors import IntegerVectors
-
 BLOCK = 4096  # documents that are added together
 
 
@@ -49,13 +47,13 @@ class NeighbourGraph:
         return [keys[:count].astype(np.int64) for keys, count in zip(matches.keys, matches.counts, strict=True)]
 
 
-def built_graph(vectors: IntegerVectors, n_threads: int, on_progress: Callable[[int], None]) -> Any:
-    """Return the graph of vectors as bytes, None if no document has any; with one thread it is always the same."""
-    graph = _new_graph(vectors.rows.shape[1])
-    numbers = np.flatnonzero(vectors.scales > 0)  # documents without text have no neighbours
+def built_graph(rows: NDArray[np.int8], n_threads: int, on_progress: Callable[[int], None]) -> Any:
+    """Return the graph of vectors as bytes, None if all are zero; with one thread it is always the same."""
+    graph = _new_graph(rows.shape[1])
+    numbers = np.flatnonzero(rows.any(axis=1))  # documents without text have no neighbours
     for first in range(0, len(numbers), BLOCK):
         block = numbers[first : first + BLOCK]
-        graph.add(block.astype(np.uint64), vectors.rows[block], threads=n_threads)
+        graph.add(block.astype(np.uint64), rows[block], threads=n_threads)
         on_progress(len(block))
     return np.frombuffer(graph.save(), np.uint8) if len(numbers) else None
 
