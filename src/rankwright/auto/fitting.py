@@ -20,7 +20,7 @@ from rankwright.base.files import write_whole
 from rankwright.base.fit_cache import Encoding, read_arrays
 from rankwright.base.wording import counted, rounded_up
 from rankwright.data.alignment import require_same_number
-from rankwright.data.query_features import standardised
+from rankwright.data.query_features import spread_within, standardised
 from rankwright.ensembling.pool import Candidate, Pool
 from rankwright.metrics.base import mean_over_queries
 from rankwright.models.model_file import load, save
@@ -279,7 +279,8 @@ def _judged(
     entry: Entry, fits: Sequence[EntryScores], final: FinalFit, plan: FitPlan, metric: Metric
 ) -> JudgedEntry:
     parts, halves = fits[: len(plan.parts)], fits[len(plan.parts) :]
-    scores = _standardised(parts, plan.held_out)
+    scores, spreads = _comparable(parts, plan.held_out, plan)
+    half_scores = [] if plan.halves is None else _comparable(halves, plan.halves.held_out, plan, spreads)[0]
     return JudgedEntry(
         entry,
         final.scorer,
@@ -288,11 +289,20 @@ def _judged(
         values=[plan.held_out.values(metric, row, 1) for row in scores],
         held_out=plan.held_out,
         seconds=sum(fit.seconds for fit in fits) + final.seconds,
-        half_scores=[] if plan.halves is None else _standardised(halves, plan.halves.held_out),
+        half_scores=half_scores,
+        spreads=spreads,
     )
 
 
-def _standardised(fits: Sequence[EntryScores], held_out: HeldOut) -> list[Doubles]:
-    """Return the scores of all judging documents, standardised within the query, for each number of rounds."""
-    rows = np.concatenate([fit.scores for fit in fits], axis=1)
-    return [standardised(row, held_out.labels.groups) for row in rows]
+def _comparable(
+    fits: Sequence[EntryScores], held_out: HeldOut, plan: FitPlan, spreads: Sequence[float] = ()
+) -> tuple[list[Doubles], Sequence[float]]:
+    """Return the scores of all judging documents, for each number of rounds, on the scale of all members.
+
+    They are standardised within the query, or else divided by their spread, which is returned too.
+    """
+    rows, groups = np.concatenate([fit.scores for fit in fits], axis=1), held_out.labels.groups
+    if plan.standardise:
+        return [standardised(row, groups) for row in rows], ()
+    spreads = spreads or [spread_within(row, groups) for row in rows]
+    return [row / spread for row, spread in zip(rows, spreads, strict=True)], spreads

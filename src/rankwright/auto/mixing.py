@@ -51,7 +51,8 @@ class JudgedEntry:
     rounds
         The numbers of rounds that it can be cut to; `(0,)` if it cannot be cut.
     scores
-        For each of them, the scores of all judging documents, standardised within the query.
+        For each of them, the scores of all judging documents: standardised within the query, or divided by a
+        spread.
     values
         For each of them, the metric of every judgement.
     held_out
@@ -60,6 +61,8 @@ class JudgedEntry:
         Seconds of all its fits, each on one thread.
     half_scores
         As `scores`, of fits on half of the queries; empty if the plan has no halves.
+    spreads
+        For each of them, the number that scores are divided by; empty if they are standardised.
     """
 
     entry: Entry
@@ -70,6 +73,7 @@ class JudgedEntry:
     held_out: HeldOut
     seconds: float
     half_scores: Sequence[Doubles] = ()
+    spreads: Sequence[float] = ()
 
     @property
     def name(self) -> str:
@@ -95,7 +99,7 @@ class JudgedEntry:
 
     def up_to(self, index: int) -> JudgedEntry:
         """Return the entry without the numbers of rounds after this index."""
-        by_rounds = ("rounds", "scores", "values", "half_scores")
+        by_rounds = ("rounds", "scores", "values", "half_scores", "spreads")
         return replace(self, **{name: getattr(self, name)[: index + 1] for name in by_rounds})
 
     def cut(self, index: int) -> Scorer:
@@ -142,8 +146,12 @@ class Mix:
         """Return the entries that have a weight as one scorer; a single one stays as it is."""
         if len(self.kept) == 1:
             return self.entries[self.kept[0]].cut(self.round_indices[self.kept[0]])
-        scorers = [within_query(self.entries[index].cut(self.round_indices[index])) for index in self.kept]
-        return share_columns(Combination(tuple(scorers), self.weights[self.kept]))
+        members = [(self.entries[index], self.round_indices[index]) for index in self.kept]
+        scorers, weights = [entry.cut(chosen) for entry, chosen in members], self.weights[self.kept]
+        if all(entry.spreads for entry, _ in members):
+            spreads = np.array([entry.spreads[chosen] for entry, chosen in members])
+            return share_columns(Combination(tuple(scorers), weights / spreads))
+        return share_columns(Combination(tuple(map(within_query, scorers)), weights))
 
 
 def mix(entries: Sequence[JudgedEntry], weigh: Weigh, judgements: NDArray[np.bool_] | None = None) -> Mix:

@@ -81,7 +81,8 @@ class FitPlan:
 
     The whole data are in canonical order, so that neither the order of the rows nor the names of the queries
     matter. The halves tell what is gained by learning from more queries; None if there are too few queries, or so
-    many that it does not matter.
+    many that it does not matter. If `standardise`, the scores of members are standardised within each query before
+    they are mixed; if not, they are divided by one number for all queries, which every export target can do.
     """
 
     whole: TrainingSet
@@ -90,6 +91,7 @@ class FitPlan:
     folds: int
     repeats: int
     halves: Halves | None = None
+    standardise: bool = True
 
     @property
     def all_parts(self) -> tuple[PlanPart, ...]:

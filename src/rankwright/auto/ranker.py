@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Never, Self
 import numpy as np
 
 from rankwright.auto.estimate import Estimate, estimate
+from rankwright.auto.export_target import ExportTarget
 from rankwright.auto.fitting import Judging
 from rankwright.auto.frontier import Frontier, Prices
 from rankwright.auto.plan import FitPlan
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
+    from rankwright.auto.export_target import LimitedPortfolio
     from rankwright.auto.mixing import FitProgress, JudgedEntry, Mix, Standings, Weigh
     from rankwright.data.dataset import RankingData
     from rankwright.ensembling.pool import Pool
@@ -121,6 +123,13 @@ class AutoRanker(RandomParameters, Ranker):
         "a column that is shown. The model is compared with this order. None: with no order.",
         default=None,
     )
+    target: str | None = parameter(
+        Value(str, "'solr'", str, "a format of export", optional=True),
+        "Where the model is to be exported: a format of `export`, such as 'elasticsearch' or 'solr', with the "
+        "engine's version after a colon where that matters, as in 'opensearch-ltr:3.8'. Only rankers whose "
+        "mixture the target holds exactly are fitted. None: all.",
+        default=None,
+    )
     work: str | os.PathLike[str] | None = parameter(
         PathText(optional=True),
         "Folder that caches every finished fit, so that a run that was killed can resume. None: cache nothing.",
@@ -197,12 +206,34 @@ class AutoRanker(RandomParameters, Ranker):
             plan.whole.data.scores_by(self.baseline_column)  # refuses a column that is not there, before any work
         # Refuses labels that the metric is not defined for: once, and not for every ranker of the portfolio.
         plan.held_out.values(self.metric, np.zeros(plan.held_out.labels.groups.n_rows), task.n_threads)
+        entries, left_out = self._entries(plan), {}
+        target = None if self.target is None else ExportTarget.of(self.target)
+        if target is not None:
+            limited = self._limited(entries, target, plan)
+            entries, left_out = limited.entries, limited.left_out
+            plan = replace(plan, standardise=limited.standardises)
         judging = Judging(plan, self.metric, task, self.time_limit, self._weigh)
         cache = None if self.work is None else FitCache(self.work, self._dependencies(plan, task))
-        judging.run(self._entries(plan), cache, self._watch)
-        self.run_ = self._mixed(judging.pool, plan, task.n_threads)
+        judging.run(entries, cache, self._watch)
+        run = self._mixed(judging.pool, plan, task.n_threads)
+        self.run_ = replace(run, skipped={**left_out, **run.skipped})
         self.standings_, self.estimate_ = self.run_.standings, self.run_.estimate
-        return self.run_.kept.mix.scorer(), judging.history
+        model = self.run_.kept.mix.scorer()
+        if target is not None:
+            target.require(model, plan.whole)
+        return model, judging.history
+
+    def _limited(self, entries: Sequence[Entry], target: ExportTarget, plan: FitPlan) -> LimitedPortfolio:
+        """Return the entries that an export target holds; refuse rankers that were asked for and are not."""
+        target.require_values(plan.whole)
+        built_in = set() if self.portfolio is not None else {entry.name for entry in self._own_entries(plan)}
+        given = [entry for entry in entries if entry.name not in built_in]
+        adapted = target.adapted([entry for entry in entries if entry.name in built_in], plan.whole)
+        limited = target.limit([*given, *adapted], plan.whole, mixed=not self.interpretable)
+        for name, reason in limited.left_out.items():
+            if name in (entry.name for entry in given):
+                raise InputError(f"{name} cannot be part of a model for {target.title}: {reason}")
+        return limited
 
     def _check_together(self) -> None:
         others = {"portfolio": self.portfolio, "companions": self.companions, "models": self.models}
@@ -214,6 +245,8 @@ class AutoRanker(RandomParameters, Ranker):
             )
         if any(isinstance(ranker, AutoRanker) for ranker in self.portfolio or ()):
             raise InputError("The portfolio of AutoRanker cannot have an AutoRanker in it.")
+        if self.target is not None:
+            ExportTarget.of(self.target)
         companion_entries(self.companions)  # refuses a library that is not installed, before any work
         require_different(self.models)
 
@@ -223,12 +256,17 @@ class AutoRanker(RandomParameters, Ranker):
 
     def _entries(self, plan: FitPlan) -> list[Entry]:
         """Return the portfolio for these data, each ranker with the metric to optimise."""
-        if self.portfolio is not None:
-            own: Sequence[Entry] = [Entry(name, ranker) for name, ranker in named(self.portfolio)]
-        else:
-            own = INTERPRETABLE if self.interpretable else portfolio_for(plan, plan.whole.data)
         ready = model_entries(self.models, plan.whole.data)  # first, since they take no time
-        return [entry.optimising(self.metric) for entry in (*ready, *own, *companion_entries(self.companions))]
+        return [
+            entry.optimising(self.metric)
+            for entry in (*ready, *self._own_entries(plan), *companion_entries(self.companions))
+        ]
+
+    def _own_entries(self, plan: FitPlan) -> Sequence[Entry]:
+        """Return the given portfolio, or the built-in one for these data."""
+        if self.portfolio is not None:
+            return [Entry(name, ranker) for name, ranker in named(self.portfolio)]
+        return INTERPRETABLE if self.interpretable else portfolio_for(plan, plan.whole.data)
 
     def _mixed(self, pool: Pool[JudgedEntry], plan: FitPlan, n_threads: int) -> AutoRun:
         frontier = Frontier(plan.held_out, self.metric, Prices.on(plan.whole.data), n_threads, self._weigh)

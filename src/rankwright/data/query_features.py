@@ -42,6 +42,13 @@ def standardised(scores: Doubles, groups: QueryGroups, n_threads: int = 1) -> Do
     return _native.standardise_scores(groups.offsets, groups.rows, scores, n_threads)
 
 
+def spread_within(scores: Doubles, groups: QueryGroups) -> float:
+    """Return the standard deviation of scores around the means of their queries; 1 if there is none."""
+    means = groups.reduce(np.add, scores) / groups.sizes
+    spread = float(np.sqrt(np.mean((scores - means[groups.query_of_row]) ** 2)))
+    return spread if spread > 0 else 1.0
+
+
 @dataclass(frozen=True, eq=False)
 class Scaling:
     """How features are scaled: first within the query, if `within` is given, then by (value - centre) / spread.

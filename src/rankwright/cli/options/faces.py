@@ -182,6 +182,12 @@ FACES = {
         "before it, such as -sales, descending. The model is compared with this order; the column is no feature "
         "unless --features names it.",
     ),
+    "target": Face(
+        "TARGET",
+        "--for",
+        "Fit only rankers whose mixture this target of rankwright export holds exactly: elasticsearch, "
+        "elasticsearch-ltr, opensearch-ltr:VERSION, solr, vespa, lightgbm, xgboost, ranklib, onnx or c.",
+    ),
     "work": Face("DIR", rare=True),
     "feature_names": Face("LIST", words="Names of the features there, separated by commas.", read=names),
     "n_features": Face("N", more=COUNT),

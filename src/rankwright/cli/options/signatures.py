@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from inspect import Parameter, cleandoc
+from keyword import iskeyword
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -242,5 +243,6 @@ def _type(each: Declared, default: Any) -> Any:
 
 
 def _key(name: str) -> str:
-    """Return the parameter that an option is for the verb."""
-    return name.removeprefix("--").replace("-", "_")
+    """Return the parameter that an option is for the verb; --for, a word of Python's, is `for_`."""
+    key = name.removeprefix("--").replace("-", "_")
+    return f"{key}_" if iskeyword(key) else key

@@ -24,9 +24,13 @@ from rankwright.interop.exporters.ranklib import ranklib_text
 from rankwright.interop.exporters.scorer_sum import ScorerSum, sum_of_scorers
 from rankwright.interop.exporters.target_rules import (
     Missing,
+    Version,
     never_negative,
+    opensearch_rule,
+    parsed_version,
     require_float32,
     require_same_missing,
+    solr_rule,
     with_finite_thresholds,
 )
 from rankwright.interop.exporters.vespa import vespa_expression
@@ -44,8 +48,6 @@ if TYPE_CHECKING:
     from rankwright.models.linear import LinearScorer
     from rankwright.models.scorer import Fitted, Scorer
     from rankwright.reports.blocks import Block, Section
-
-Version = tuple[int, int]
 
 
 @dataclass(frozen=True)
@@ -184,17 +186,47 @@ def export(
     scorer = scorer_of(model)
     if scorer is None:
         raise InputError(f"export takes a scorer or a fitted ranker, not this {type(model).__name__}.")
-    target = _target(format)
+    label = re.sub(r"\W+", "_", Path(path).name.split(".")[0]) if name is None else name
+    request, added = _request(scorer, format, version, label, feature_names, missing=missing, raised=non_negative)
+    levels = _write_files(Path(path), TARGETS[format].write(request), request, scorer)
+    table = None if check is None else _write_check(scorer, check, Path(path), request.names, n_jobs)
+    return Export(format, os.fspath(path), levels, table, tuple(_remarks(scorer, format, request, added, levels)))
+
+
+def refusal(scorer: Scorer, format: str, version: str | None = None, *, missing: bool = True) -> str | None:  # noqa: A002
+    """Return why a target cannot hold a model exactly; None if it can, and `export` would write it."""
+    try:
+        request, _ = _request(scorer, format, version, "model", missing=missing)
+        TARGETS[format].write(request)
+    except InputError as error:
+        return str(error)
+    return None
+
+
+def missing_rule(format: str, version: str | None = None) -> Missing:  # noqa: A002
+    """Return what a target does with a missing value; refuse an unknown target, or a version that it needs."""
+    return _rule(find_target(format), format, version)
+
+
+def _request(
+    scorer: Scorer,
+    format: str,  # noqa: A002
+    version: str | None,
+    label: str,
+    feature_names: Sequence[str] | None = None,
+    *,
+    missing: bool,
+    raised: bool = False,
+) -> tuple[Request, float]:
+    """Return what is to be written, and the constant that was added so that no score is negative."""
+    target = find_target(format)
     names, named = _names(scorer, feature_names)
     summed = _held(sum_of_scorers(scorer, target.title, takes_queries=target.takes_queries), target)
-    summed, added = _raised(summed) if non_negative else (summed, 0.0)
-    label = re.sub(r"\W+", "_", Path(path).name.split(".")[0]) if name is None else name
+    summed, added = _raised(summed) if raised else (summed, 0.0)
     _require_text([label, *names, *(text for own in scorer.categories for text in (own.name, *own.values))])
     columns = encodings(scorer.categories, {own: number for number, own in enumerate(scorer.feature_names or ())})
-    request = Request(target.title, summed, names, named, label, missing, _rule(target, format, version), columns)
-    levels = _write_files(Path(path), target.write(request), request, scorer)
-    table = None if check is None else _write_check(scorer, check, Path(path), names, n_jobs)
-    return Export(format, os.fspath(path), levels, table, tuple(_remarks(scorer, format, request, added, levels)))
+    rule = _rule(target, format, version)
+    return Request(target.title, summed, names, named, label, missing, rule, columns), added
 
 
 def _held(model: ScorerSum, target: Target) -> ScorerSum:
@@ -206,7 +238,8 @@ def _held(model: ScorerSum, target: Target) -> ScorerSum:
     return replace(model, trees=with_finite_thresholds(model.trees))
 
 
-def _target(name: str) -> Target:
+def find_target(name: str) -> Target:
+    """Return the target of that name."""
     if name not in TARGETS:
         raise InputError(f"format must be one of {', '.join(TARGETS)}, not {shown(name)}.")
     return TARGETS[name]
@@ -270,37 +303,7 @@ def _rule(target: Target, name: str, version: str | None) -> Missing:
         if version is not None:
             raise InputError(f"{parameter('version')} matters for opensearch-ltr and solr, not for {name}.")
         return Missing.ZERO if name == "ranklib" else Missing.SIDES
-    return target.rule(None if version is None else _parsed(version))
-
-
-def _parsed(version: str) -> Version:
-    match = re.fullmatch(r"(\d{1,3})\.(\d{1,3})(\.\d+)*", str(version))
-    if match is None:
-        raise InputError(
-            f"{parameter('version')} must be numbers with dots between them, such as 3.8, not {shown(version)}."
-        )
-    return int(match[1]), int(match[2])
-
-
-def _opensearch(version: Version | None) -> Missing:
-    known = "2.19 and 3.2 or later"
-    if version is None:
-        raise InputError(
-            f"OpenSearch treats missing values differently by version: give {parameter('version')} ({known})."
-        )
-    if version == (2, 19):
-        return Missing.ZERO
-    if (3, 2) <= version < (3, 8):
-        return Missing.RIGHT
-    if (3, 8) <= version < (4, 0):
-        return Missing.SIDES
-    raise InputError(f"How OpenSearch {version[0]}.{version[1]} treats missing values is not known, only {known}.")
-
-
-def _solr(version: Version | None) -> Missing:
-    if version is not None and not (6, 4) <= version < (11, 0):
-        raise InputError(f"Solr {version[0]}.{version[1]} is not known, only 6.4 to 10.")
-    return Missing.SIDES if version is None or version >= (9, 2) else Missing.ZERO
+    return target.rule(None if version is None else parsed_version(version))
 
 
 def _remarks(scorer: Scorer, target: str, request: Request, added: float, levels: str | None) -> Iterator[str]:
@@ -369,12 +372,12 @@ TARGETS = {
         names_matter=True,
     ),
     "elasticsearch-ltr": Target("Elasticsearch LTR", _write_plugin, SLTR_SCORE, names_matter=True),
-    "opensearch-ltr": Target("OpenSearch LTR", _write_plugin, SLTR_SCORE, _opensearch, names_matter=True),
+    "opensearch-ltr": Target("OpenSearch LTR", _write_plugin, SLTR_SCORE, opensearch_rule, names_matter=True),
     "solr": Target(
         "Solr",
         _write_solr,
         "the scores of a query with rq={!ltr model=NAME reRankDocs=N}",
-        _solr,
+        solr_rule,
         names_matter=True,
     ),
     "vespa": Target(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from enum import Enum
 from itertools import pairwise
@@ -9,7 +10,8 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import numpy as np
 
-from rankwright.base.errors import InputError
+from rankwright.base.errors import InputError, parameter
+from rankwright.models.serialisation import shown
 from rankwright.models.trees import TreeEnsemble
 
 if TYPE_CHECKING:
@@ -24,6 +26,7 @@ HIGHEST = np.finfo(np.float32).max
 MAX_DEPTH = 200  # of trees that become nested JSON
 
 Node = TypeVar("Node")
+Version = tuple[int, int]
 
 
 class Missing(Enum):
@@ -32,6 +35,39 @@ class Missing(Enum):
     SIDES = "sends a missing value to the side that the split says"
     ZERO = "counts a missing value as 0"
     RIGHT = "sends a missing value right at every split"
+
+
+def parsed_version(version: str) -> Version:
+    """Return major and minor version."""
+    match = re.fullmatch(r"(\d{1,3})\.(\d{1,3})(\.\d+)*", str(version))
+    if match is None:
+        raise InputError(
+            f"{parameter('version')} must be numbers with dots between them, such as 3.8, not {shown(version)}."
+        )
+    return int(match[1]), int(match[2])
+
+
+def opensearch_rule(version: Version | None) -> Missing:
+    """Return the rule of a version of OpenSearch, which must be given."""
+    known = "2.19 and 3.2 or later"
+    if version is None:
+        raise InputError(
+            f"OpenSearch treats missing values differently by version: give {parameter('version')} ({known})."
+        )
+    if version == (2, 19):
+        return Missing.ZERO
+    if (3, 2) <= version < (3, 8):
+        return Missing.RIGHT
+    if (3, 8) <= version < (4, 0):
+        return Missing.SIDES
+    raise InputError(f"How OpenSearch {version[0]}.{version[1]} treats missing values is not known, only {known}.")
+
+
+def solr_rule(version: Version | None) -> Missing:
+    """Return the rule of a version of Solr, by default a recent one."""
+    if version is not None and not (6, 4) <= version < (11, 0):
+        raise InputError(f"Solr {version[0]}.{version[1]} is not known, only 6.4 to 10.")
+    return Missing.SIDES if version is None or version >= (9, 2) else Missing.ZERO
 
 
 def require_same_missing(model: TreeEnsemble | LinearScorer, rule: Missing, target: str) -> None:
