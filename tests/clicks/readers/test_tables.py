@@ -81,7 +81,12 @@ def test_unusable_rows_are_counted_and_said(tmp_path):
     ("text", "options", "sentence"),
     [
         ("", {}, "is empty: expected a line of column names."),
-        ("session,query,docid,clicked\n", {}, "There is no column 'position'; name one in position."),
+        (
+            "session,query,docid,clicked\n",
+            {},
+            "There is no column 'position' among session, query, docid,",
+        ),
+        (TEXT.replace(",2,true", ",-2,1"), {}, "log.csv: The position of row"),
         (TEXT, {"position": "place"}, "There is no column 'place'"),
         (TEXT, {"colour": "x"}, "read_log has no colour; columns are session, query,"),
         (TEXT.replace(",2,true", ",two,1"), {}, "'two' in column 'rank' is not a number."),

@@ -72,7 +72,8 @@ def read_log(path: str | PathLike[str], *, delimiter: str | None = None, **colum
     builder = LogBuilder()
     for block in table_blocks(path, delimiter, columns):
         builder.add(block)
-    return builder.log()
+    with naming(path, several=True):
+        return builder.log()
 
 
 def table_blocks(path: str | PathLike[str], delimiter: str | None, columns: Mapping[str, str]) -> Iterator[Block]:
@@ -97,7 +98,10 @@ def roles_of(names: Sequence[str], columns: Mapping[str, str]) -> dict[str, str]
             raise InputError(no_column(given, list(names)))
         known = next((name for name in usual if name in names), None)
         if role in REQUIRED and given is None and known is None:
-            raise InputError(f"There is no column {role!r}; name one in {parameter(role)}.")
+            raise InputError(
+                f"There is no column {role!r} among {', '.join(names)}; if it has another name, say {role}=NAME "
+                f"in {parameter('columns')}."
+            )
         if given or known:
             roles[role] = given or str(known)
     return roles

@@ -62,6 +62,65 @@ def test_check_reads_ubi_and_yandex(run, refuse, tmp_path):
     assert refuse("clicks", "check", tmp_path / "yandex", "--columns", "clicked") == sentence
 
 
+IMPRESSIONS = pd.DataFrame(
+    {
+        "session": np.repeat(np.arange(30), 2),
+        "query": "hats",
+        "document": np.tile(["a", "b", "b", "a"], 15),
+        "position": np.tile([1, 2], 30),
+        "clicked": np.tile([1, 0, 0], 20),
+    }
+)
+
+
+@pytest.mark.parametrize(
+    ("log", "sentence"),
+    [
+        (IMPRESSIONS.assign(position=IMPRESSIONS["position"] - 1), "Positions are counted from 0 in the input"),
+        (IMPRESSIONS.replace({"position": {2: None}}), "30 impressions without a position left out."),
+        (IMPRESSIONS[::2], "All impressions are at position 1."),
+        (IMPRESSIONS.assign(time=np.arange(60, 0, -1)), "30 impressions earlier than the one before in the same"),
+    ],
+    ids=["positions from 0", "some positions", "a single position", "times out of order"],
+)
+def test_check_counts_what_is_odd(log, sentence, run, tmp_path):
+    log.to_csv(tmp_path / "log.csv", index=False)
+    code, _, err = run("clicks", "check", tmp_path / "log.csv")
+    assert code == 0
+    assert sentence in err
+
+
+@pytest.mark.parametrize(
+    ("log", "sentence"),
+    [
+        (
+            IMPRESSIONS.drop(columns="position"),
+            "There is no column 'position' among session, query, document, clicked; if it has another name, say "
+            "position=NAME in --columns.",
+        ),
+        (IMPRESSIONS.assign(propensity=0.0), "propensity of row 0 is 0; it must be above 0 and at most 1."),
+    ],
+    ids=["no positions", "propensity 0"],
+)
+def test_check_refuses_a_log_in_one_sentence(log, sentence, refuse, tmp_path):
+    log.to_csv(path := tmp_path / "log.csv", index=False)
+    assert refuse("clicks", "check", path) == f"{path}: {sentence}"
+
+
+def test_unknown_documents_are_refused_or_counted(run, tmp_path):
+    IMPRESSIONS.to_csv(log := tmp_path / "log.csv", index=False)
+    documents = pd.DataFrame({"qid": "hats", "docid": ["a", "c"], "price": [1.0, 2.0]})
+    documents.to_csv(data := tmp_path / "docs.csv", index=False)
+    words = ("clicks", "judge", log, "--out", tmp_path / "judged.csv", "--data", data)
+    shown = run(*words).out
+    assert "documents never shown               1" in shown
+    assert "clicked documents that are unknown  1" in shown
+    documents.assign(docid=["x", "y"]).to_csv(data, index=False)
+    code, _, err = run(*words)
+    assert code == 2
+    assert err.endswith("No query and document of the log is among the documents; do their ids agree?\n")
+
+
 def test_models_are_compared(run, fold, model, tmp_path):
     out = tmp_path / "log.csv"
     run("clicks", "simulate", model, "--data", fold / "train.txt", "--out", out, "--by", "-1")
