@@ -120,21 +120,27 @@ def _draw(
     attraction, begin = _attraction(data.y, noise), 0
     for query in np.flatnonzero(lists).tolist():
         random = np.random.default_rng((random_state, query))
-        rankings = np.stack(
-            [order[data.groups.offsets[query] : data.groups.offsets[query + 1]] for order in orders]
-        )
-        chosen = random.integers(len(rankings), size=lists[query])
-        documents = rankings[chosen]
-        if shuffled:
-            chosen[random.random(len(chosen)) < shuffled] = len(rankings)
-            at_random = chosen == len(rankings)
-            documents[at_random] = random.permuted(documents[at_random], axis=1)
-        documents = documents[:, : shown[query]]
+        rows = slice(data.groups.offsets[query], data.groups.offsets[query + 1])
+        policy, ranked = _ranked_lists(np.stack([order[rows] for order in orders]), lists[query], shuffled, random)
+        documents = ranked[:, : shown[query]]
         part = slice(begin, begin := begin + documents.size)
         drawn.rows[part] = documents.ravel()
         drawn.clicked[part] = behaviour.draw(attraction[documents], random).ravel()
-        drawn.policy[part] = np.repeat(chosen, shown[query])
+        drawn.policy[part] = np.repeat(policy, shown[query])
     return drawn
+
+
+def _ranked_lists(
+    rankings: Integers, n_lists: int, shuffled: float, random: np.random.Generator
+) -> tuple[Integers, Integers]:
+    """Draw the policy of each list of a query, and return it with the documents from the top."""
+    policy = random.integers(len(rankings), size=n_lists)
+    documents = rankings[policy]
+    if shuffled:
+        at_random = random.random(n_lists) < shuffled
+        policy[at_random] = len(rankings)
+        documents[at_random] = random.permuted(documents[at_random], axis=1)
+    return policy, documents
 
 
 def sessions_per_query(n_queries: int, mean: float, power: float, random_state: int) -> Integers:

@@ -9,9 +9,9 @@ import numpy as np
 
 from rankwright.base.arrays import checked_numbers
 from rankwright.base.errors import InputError, require_type
-from rankwright.base.wording import counted, interval, measured, plain, said_p_value
+from rankwright.base.wording import measured, plain
 from rankwright.clicks.experiments.any_time import Path, Verdict, always_valid, running_moments
-from rankwright.clicks.experiments.interleaving import STOPPING, path_chart, verdict_table
+from rankwright.clicks.experiments.interleaving import STOPPING, path_chart, verdict_sentence, verdict_table
 from rankwright.clicks.log import ClickLog
 from rankwright.reports.blocks import Column, Figure, Kind, Note, Table
 from rankwright.reports.result import Result
@@ -64,16 +64,8 @@ class ABTestResult(Result):
 
     @property
     def summary(self) -> str:
-        verdict, (first, second) = self.verdict, self.names
-        ahead, behind = (second, first) if verdict.difference >= 0 else (first, second)
-        units = counted(verdict.n_units, self.unit)
-        size = measured(abs(verdict.difference))
-        if not verdict.is_decided:
-            chance = f"which may be chance ({said_p_value(verdict.always_p_value)} at any time)"
-            return f"Not decided: {ahead} is ahead of {behind} by {size} over {units}, {chance}."
-        low, high = sorted((abs(verdict.always_low), abs(verdict.always_high)))
-        chance = f"{interval(low, high)} at any time, {said_p_value(verdict.always_p_value)}"
-        return f"{ahead} is better than {behind} by {size} ({chance}) over {units}."
+        size = measured(abs(self.verdict.difference))
+        return verdict_sentence(self.verdict, self.names, self.unit, "{} is better than {}", size)
 
     def blocks(self) -> Iterator[Block]:
         columns = [Column("arm", Kind.TEXT), Column(f"{self.unit}s", Kind.COUNT), Column("mean", Kind.MEASURED)]
@@ -113,11 +105,8 @@ def ab_test(
         the mean of the sessions. A user in both arms is refused.
     names
         The first and the second arm; by default in the order in which they appear.
-    level
-        Level of the intervals.
-    planned
-        The number of units at which the interval that holds at any time is narrowest: about as many as are
-        expected. Choose it before the experiment.
+    level, planned
+        As for `clicks.interleaving`.
 
     Examples
     --------
@@ -128,32 +117,36 @@ def ab_test(
     >>> print(rw.clicks.ab_test(clicks, arms, names=("old", "new"), planned=4000).summary)
     new is better than old by 0.1124 (0.0671 to 0.1578 at any time, p < 0.001) over 4,000 sessions.
     """
-    values = checked_numbers(outcomes, "outcomes")
-    labels = [str(arm) for arm in arms]
+    values, labels = checked_numbers(outcomes, "outcomes"), [str(arm) for arm in arms]
     if values.ndim != 1 or len(labels) != len(values) or (users is not None and len(users) != len(values)):
         raise InputError("outcomes, arms and users must have one value per session.")
     if not np.isfinite(values).all():
         raise InputError(f"Outcome {int((~np.isfinite(values)).argmax())} is not a finite number.")
+    first, second = _two_arms(labels, names)
+    rows = [row for row, label in enumerate(labels) if label in (first, second)]
+    means, treated = values[rows], np.array([labels[row] == second for row in rows])
+    if users is not None:
+        means, treated = _by_user(means, treated, [str(users[row]) for row in rows])
+    sizes = int((~treated).sum()), int(treated.sum())
+    if min(sizes) < 2:
+        raise InputError("Each arm needs at least two units.")
+    path = _path(means, treated)
+    verdict = Verdict.of(path, _welch(means, treated), level, planned)
+    _, reaches = always_valid(path, 1.0 - level, planned)
+    unit = "session" if users is None else "user"
+    averages = float(means[~treated].mean()), float(means[treated].mean())
+    return ABTestResult((first, second), averages, sizes, verdict, unit, level, path, reaches)
+
+
+def _two_arms(labels: Sequence[str], names: tuple[Any, Any] | None) -> tuple[str, str]:
+    """Return the first and the second arm."""
     known = list(dict.fromkeys(labels))
-    first, second = map(str, names) if names else known[:2] if len(known) == 2 else ("", "")
+    first, second = map(str, names) if names else known if len(known) == 2 else ("", "")
     if first == second or not {first, second} <= set(known):
         raise InputError(
             f"An A/B test has two arms; there are {', '.join(known) or 'none'}: name two of them in names."
         )
-    rows = [row for row, label in enumerate(labels) if label in (first, second)]
-    treated = np.array([labels[row] == second for row in rows])
-    means, arm = values[rows], treated
-    if users is not None:
-        means, arm = _by_user(means, treated, [str(users[row]) for row in rows])
-    sizes = int((~arm).sum()), int(arm.sum())
-    if min(sizes) < 2:
-        raise InputError("Each arm needs at least two units.")
-    path = _path(means, arm)
-    verdict = Verdict.of(path, _welch(means, arm), level, planned)
-    _, reaches = always_valid(path, 1.0 - level, planned)
-    unit = "session" if users is None else "user"
-    averages = float(means[~arm].mean()), float(means[arm].mean())
-    return ABTestResult((first, second), averages, sizes, verdict, unit, level, path, reaches)
+    return first, second
 
 
 def session_outcomes(log: ClickLog) -> tuple[Doubles, list[str]]:

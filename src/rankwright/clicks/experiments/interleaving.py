@@ -81,15 +81,8 @@ class InterleavingResult(Result):
 
     @property
     def summary(self) -> str:
-        verdict, (first, second) = self.verdict, self.names
-        ahead, behind = (second, first) if verdict.difference >= 0 else (first, second)
-        units, size = f"over {counted(verdict.n_units, self.unit)}", metric_value(abs(verdict.difference))
-        if not verdict.is_decided:
-            chance = f"which may be chance ({said_p_value(verdict.always_p_value)} at any time)"
-            return f"Not decided: {ahead} is ahead of {behind} by {size} {units}, {chance}."
-        low, high = sorted((abs(verdict.always_low), abs(verdict.always_high)))
-        chance = f"{interval(low, high)} at any time, {said_p_value(verdict.always_p_value)}"
-        return f"Users prefer {ahead} to {behind} by {size} ({chance}) {units}."
+        size = metric_value(abs(self.verdict.difference))
+        return verdict_sentence(self.verdict, self.names, self.unit, "Users prefer {} to {}", size)
 
     def blocks(self) -> Iterator[Block]:
         first, second, ties = self.wins
@@ -177,6 +170,18 @@ def interleaving(
 def mean_path(scores: Doubles) -> Path:
     """Return the mean after each unit."""
     return Path(*(each[1:] for each in running_moments(scores)))
+
+
+def verdict_sentence(verdict: Verdict, names: tuple[str, str], unit: str, decided: str, size: str) -> str:
+    """Return a verdict in words; `decided` says which ranker is ahead of which."""
+    ahead, behind = reversed(names) if verdict.difference >= 0 else names
+    units, p_value = f"over {counted(verdict.n_units, unit)}", f"{said_p_value(verdict.always_p_value)}"
+    if not verdict.is_decided:
+        chance = f"which may be chance ({p_value} at any time)"
+        return f"Not decided: {ahead} is ahead of {behind} by {size} {units}, {chance}."
+    low, high = sorted((abs(verdict.always_low), abs(verdict.always_high)))
+    chance = f"{interval(low, high)} at any time, {p_value}"
+    return f"{decided.format(ahead, behind)} by {size} ({chance}) {units}."
 
 
 def verdict_table(verdicts: Mapping[str, Verdict], title: str, level: float) -> Table:

@@ -156,7 +156,7 @@ def plan_ab_test(
     difference
         The difference of rates to be detected.
     sessions_per_user, correlation, level, power
-        The same as those of `plan_interleaving`.
+        As for `clicks.plan_interleaving`.
 
     Examples
     --------

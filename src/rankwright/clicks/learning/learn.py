@@ -31,6 +31,8 @@ from rankwright.reports.result import Result
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from rankwright.base.arrays import Doubles
+    from rankwright.clicks.judgements import ClickJudgements
     from rankwright.rankers.ranker import Ranker
     from rankwright.reports.blocks import Block
 
@@ -171,22 +173,31 @@ def learn(
     checked_by(by, ranker)
     examined = ExaminedLog.fit(log, data, models or list(CORRECTIONS), random_state, n_jobs)
     naive = click_judgements(log, data, DocumentRates.fit(ClickCounts.of(log)))
-    taught, truth, gains = lessons(by, log, data, naive.data, examined), naive.data, None
-    if not examined.doubt:
-        truth = click_judgements(log, data, examined.model).data  # what users did, whatever features predict
-        gains = weighted_clicks(examined.model, log, data)[naive.rows]
+    taught = lessons(by, log, data, naive.data, examined)
+    truth, gains = _held_out_clicks(examined, naive, log, data)
     measured = HeldOutQueries.of(ranker, taught, naive.data, truth, gains, judged, random_state)
     chosen, reason = NAIVE, examined.doubt
     if not examined.doubt:
         chosen, reason = measured.choice(list(taught)[-1], _described(by, examined))
     fitted = {name: lesson.fitted(copied(ranker, measured.rounds[name])) for name, lesson in taught.items()}
-    methods = [
-        Method(name, likelihood, perplexity, measured.on_clicks.get(name), measured.on_labels.get(name))
-        for name in dict.fromkeys((*examined.predicted, *taught))
-        for likelihood, perplexity in [examined.predicted.get(name, (None, None))]
-    ]
+    methods = [_method(name, examined, measured) for name in dict.fromkeys((*examined.predicted, *taught))]
     notes = tuple(dict.fromkeys((*naive.model.notes, *examined.model.notes)))
     return LearnedRanker(chosen, reason, fitted, methods, str(ranker.metric), naive.n_unseen, notes)
+
+
+def _held_out_clicks(
+    examined: ExaminedLog, naive: ClickJudgements, log: ClickLog, data: Documents
+) -> tuple[RankingData, Doubles | None]:
+    """Return what users did, whatever features predict: judgements, and gains by weighted clicks."""
+    if examined.doubt:
+        return naive.data, None
+    gains = weighted_clicks(examined.model, log, data)[naive.rows]
+    return click_judgements(log, data, examined.model).data, gains
+
+
+def _method(name: str, examined: ExaminedLog, measured: HeldOutQueries) -> Method:
+    likelihood, perplexity = examined.predicted.get(name, (None, None))
+    return Method(name, likelihood, perplexity, measured.on_clicks.get(name), measured.on_labels.get(name))
 
 
 def _check(log: ClickLog, data: Documents, judged: RankingData | None) -> None:

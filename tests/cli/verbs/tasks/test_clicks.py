@@ -227,5 +227,6 @@ def test_ab_compares_the_policies_of_a_log(run, refuse, log_of_two, tmp_path):
 def test_plan_counts_sessions(run, refuse):
     assert "with 387 sessions in 80 % of cases" in run("clicks", "plan", "--preference", 0.1, "--ties", 0.5).out
     assert "16,783 sessions" in run("clicks", "plan", "--rate", 0.3, "--difference", 0.02).out
-    sentence = "Give --preference, or --rate and --difference."
+    sentence = "Give --preference and if known --ties, or --rate and --difference."
     assert refuse("clicks", "plan", "--rate", 0.3) == sentence
+    assert refuse("clicks", "plan", "--rate", 0.3, "--difference", 0.02, "--ties", 0.5) == sentence
