@@ -1,5 +1,6 @@
 import json
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -19,6 +20,10 @@ from rankwright.statistics.paired_tests import compare_values
 from reference import auto as slow
 
 PLAN = plan_of(judged())
+
+
+def estimated(entries, weigh, plan, metric, n_threads):
+    return estimate(entries, partial(mix, entries, weigh), plan, metric, n_threads)
 
 
 @pytest.fixture(scope="module")
@@ -57,7 +62,7 @@ def mixture_values(plan, entries):
 
 
 def test_the_value_is_that_of_choices_by_the_other_queries(members):
-    found = estimate(members, plausible_weights, PLAN, METRIC, 1)
+    found = estimated(members, plausible_weights, PLAN, METRIC, 1)
     own = mixture_values(PLAN, members)
     assert found.value == pytest.approx(own.mean(), rel=1e-12)
     expected = slow.interval(own.tolist(), t.ppf(0.975, len(own) - 1))
@@ -97,7 +102,7 @@ def test_no_query_takes_part_in_a_choice_that_it_judges(which, held_out_plan):
         seen.append(set(values[0].tolist()))
         return np.array([1.0, 0.0])
 
-    estimate(marked_entries(plan), weigh, plan, METRIC, 1)
+    estimated(marked_entries(plan), weigh, plan, METRIC, 1)
     everyone = set(plan.held_out.query.tolist())
     judging = [everyone - one for one in seen]
     assert all(judging)
@@ -112,20 +117,20 @@ def test_no_query_takes_part_in_a_choice_that_it_judges(which, held_out_plan):
 
 def test_choosing_among_members_that_are_only_noise_gains_nothing():
     """The best of 30 members that differ by luck looks far better than it is."""
-    rng, plan, best, estimated = np.random.default_rng(0), plan_of(judged(), repeats=1), [], []
+    rng, plan, best, expected = np.random.default_rng(0), plan_of(judged(), repeats=1), [], []
     for _ in range(15):
         values = [rng.uniform(0, 1, len(plan.held_out.query)) for _ in range(30)]
         entries = [made_entry("x" * number, plan, one) for number, one in enumerate(values, start=1)]
-        found = estimate(entries, best_alone, plan, METRIC, 1).best_member
+        found = estimated(entries, best_alone, plan, METRIC, 1).best_member
         best.append(max(one.mean() for one in values))
         assert values[len(found.name) - 1].mean() == best[-1]
-        estimated.append(found.value)
+        expected.append(found.value)
     assert np.mean(best) > 0.64
-    assert np.mean(estimated) == pytest.approx(0.5, abs=0.05)
+    assert np.mean(expected) == pytest.approx(0.5, abs=0.05)
 
 
 def test_the_best_member_is_chosen_by_the_other_queries(members):
-    found = estimate(members, plausible_weights, PLAN, METRIC, 1).best_member
+    found = estimated(members, plausible_weights, PLAN, METRIC, 1).best_member
 
     def values_of(choosing):
         tables = [one.values[one.best_index(choosing)] for one in members]
@@ -140,7 +145,7 @@ def test_the_best_member_is_chosen_by_the_other_queries(members):
 
 
 def test_weights_of_one_member_make_it_the_best_member(members):
-    found = estimate(members[:1], plausible_weights, PLAN, METRIC, 1)
+    found = estimated(members[:1], plausible_weights, PLAN, METRIC, 1)
     assert found.best_member.value == found.value
     assert (found.best_member.ahead, found.best_member.p_value) == (0.0, 1.0)
 
@@ -163,7 +168,7 @@ def feature_values(plan, X, metric=METRIC):
 def best_feature(data, metric=METRIC):
     plan = plan_of(data)
     entries = [made_entry("member", plan, np.full(len(plan.held_out.query), 0.5))]
-    return plan, estimate(entries, plausible_weights, plan, metric, 1).best_feature
+    return plan, estimated(entries, plausible_weights, plan, metric, 1).best_feature
 
 
 def checked_best_feature(data):
@@ -237,7 +242,7 @@ def test_queries_that_do_not_count_are_left_out():
     y[np.isin(data.groups.query_of_row, [0, 4])] = 0
     plan, metric = plan_of(RankingData(data.X, y, data.qid)), NDCG(k=10, empty=None)
     entries = judge(rankers()[:1], plan, metric=metric)
-    found = estimate(entries, plausible_weights, plan, metric, 1)
+    found = estimated(entries, plausible_weights, plan, metric, 1)
     values = np.array(slow.by_query(plan.held_out.query.tolist(), entries[0].values[0].tolist()))
     assert found.queries == 10
     assert found.value == pytest.approx(np.nanmean(values))
@@ -256,14 +261,14 @@ def test_a_gain_does_not_lift_the_value_beyond_the_range_of_the_metric(monkeypat
     plan = plan_of(judged(40))
     entries = judge([rw.RankSVM()], plan)
     monkeypatch.setattr(module, "learning_gain", lambda *_: 0.9)
-    found = estimate(entries, plausible_weights, plan, METRIC, 1)
+    found = estimated(entries, plausible_weights, plan, METRIC, 1)
     assert (found.value, found.interval[1]) == (1.0, 1.0)
     assert found.best_member.value == 1.0
     assert found.best_feature.ahead == 1.0 - found.best_feature.value
 
 
 def test_the_interval_is_of_plain_numbers(members):
-    found = estimate(members, plausible_weights, PLAN, METRIC, 1)
+    found = estimated(members, plausible_weights, PLAN, METRIC, 1)
     assert [type(one) for one in (found.value, *found.interval)] == [float] * 3
 
 
@@ -274,7 +279,7 @@ def test_judgements_that_do_not_count_at_all_give_no_value():
     y = np.zeros_like(plan.held_out.labels.y)
     blank = type(plan.held_out)(plan.held_out.labels._replace(y=y), plan.held_out.query, plan.held_out.part)
     empty = type(plan)(plan.whole, plan.parts, blank, plan.folds, plan.repeats)
-    found = estimate([made_entry("member", empty, nothing)], plausible_weights, empty, never, 1)
+    found = estimated([made_entry("member", empty, nothing)], plausible_weights, empty, never, 1)
     assert np.isnan(found.value)
     assert found.queries == 0
     assert np.isnan([found.best_member.value, found.best_feature.value, found.best_feature.p_value]).all()
@@ -293,7 +298,7 @@ def test_a_single_judging_query_has_nobody_to_choose_for_it(held_out_plan):
         held_out_plan.held_out.part[:1],
     )
     plan = type(held_out_plan)(held_out_plan.whole, held_out_plan.parts, one, 1, 1)
-    found = estimate(
+    found = estimated(
         [made_entry(name, plan, np.array([0.5])) for name in "ab"], plausible_weights, plan, METRIC, 1
     )
     assert 0 <= found.value <= 1
@@ -302,15 +307,15 @@ def test_a_single_judging_query_has_nobody_to_choose_for_it(held_out_plan):
 
 def test_the_value_of_held_out_queries(held_out_plan):
     entries = judge(rankers()[:2], held_out_plan)
-    found = estimate(entries, plausible_weights, held_out_plan, METRIC, 1)
+    found = estimated(entries, plausible_weights, held_out_plan, METRIC, 1)
     assert found.queries == 12
     values = held_out_plan.held_out.values(METRIC, mix(entries, plausible_weights).scores, 1)
     assert found.value == pytest.approx(values.mean(), abs=0.05)
-    assert found == estimate(entries, plausible_weights, held_out_plan, METRIC, 3)  # any number of threads
+    assert found == estimated(entries, plausible_weights, held_out_plan, METRIC, 3)  # any number of threads
 
 
 def test_an_estimate_is_plain_json(members):
-    found = estimate(members, plausible_weights, PLAN, METRIC, 1)
+    found = estimated(members, plausible_weights, PLAN, METRIC, 1)
     facts = json.loads(json.dumps(found.to_dict(), allow_nan=False))
     assert facts == found.to_dict()
     assert list(facts) == ["metric", "value", "interval", "queries", "best_member", "best_feature", "baseline"]
@@ -323,8 +328,8 @@ def test_what_is_gained_by_learning_from_all_queries_is_added_and_takes_no_part_
     """With 10 folds, fits learn from 9/10: the shortfall c / n grows by c (2 - 10/9) from there to the halves."""
     plan = plan_of(judged(40))
     entries = judge([rw.RankSVM(), rw.LambdaMART(rounds=12, min_documents=2)], plan)
-    found = estimate(entries, plausible_weights, plan, METRIC, 1)
-    without = estimate(entries, plausible_weights, replace(plan, halves=None), METRIC, 1)
+    found = estimated(entries, plausible_weights, plan, METRIC, 1)
+    without = estimated(entries, plausible_weights, replace(plan, halves=None), METRIC, 1)
     chosen = mix(entries, plausible_weights)
     most = METRIC.mean(plan.held_out.labels.y, chosen.scores, plan.held_out.labels.groups)
     half = METRIC.mean(plan.halves.held_out.labels.y, chosen.half_scores, plan.halves.held_out.labels.groups)

@@ -4,10 +4,12 @@ import numpy as np
 import pytest
 
 import rankwright as rw
-from auto.examples import METRIC, judged, plan_of, rankers, shuffled
+from auto.examples import METRIC, judged, made_entry, plan_of, rankers, shuffled
 from rankwright.auto import fitting as module
 from rankwright.auto import portfolio as fitting
-from rankwright.auto.mixing import mix
+from rankwright.auto import ranker as ranker_module
+from rankwright.auto.mixing import JudgedEntry, mix
+from rankwright.auto.portfolio import Entry
 from rankwright.base.errors import InputError
 from rankwright.data.dataset import RankingData
 from rankwright.ensembling import pool as pool_module
@@ -240,7 +242,7 @@ def test_progress_counts_every_fit(n_jobs):
     assert all(one.seconds_left == pytest.approx(3600 - one.seconds) for one in seen)
     last = seen[-1]
     assert last.value == found.history_[-1].validation
-    assert [one._replace(microseconds=None) for one in found.standings_] == list(last.standings)
+    assert {one.name: one.value for one in found.standings_} == {one.name: one.value for one in last.standings}
     assert not last.ended
 
 
@@ -281,3 +283,43 @@ def test_rounds_are_told_as_those_of_every_ranker():
     seen = []
     found = auto().fit(DATA, on_round=seen.append)
     assert seen == list(found.history_)
+
+
+def rising(rounds, values):
+    """An entry whose value of every query is as given after each number of rounds, with a little noise."""
+    plan = plan_of(DATA)
+    noise = 1e-4 * np.random.default_rng(0).normal(size=len(plan.held_out.query))
+    return made_entry("trees", plan, *(value + noise for value in values), rounds=rounds)
+
+
+def test_an_entry_rises_if_its_last_rounds_raise_the_value():
+    rounds = tuple(range(1, 13))
+    assert rising(rounds, np.linspace(0.5, 0.8, 12)).rises
+    assert not rising(rounds, [0.5] * 4 + [0.8] * 8).rises
+    assert not rising(rounds, np.linspace(0.8, 0.5, 12)).rises
+    assert not rising((0,), [0.5]).rises
+
+
+def test_the_built_in_portfolio_gets_rounds_as_long_as_its_value_rises(monkeypatch):
+    fitted = []
+    entry = Entry("trees", rw.LambdaMART(rounds=2, min_documents=2, learning_rate=0.01))
+    monkeypatch.setattr(ranker_module, "portfolio_for", lambda *_: [entry])
+    original = Entry.fitted
+    monkeypatch.setattr(
+        Entry, "fitted", lambda self, *args: fitted.append(self.rounds[-1]) or original(self, *args)
+    )
+    monkeypatch.setattr(JudgedEntry, "rises", property(lambda self: self.rounds[-1] < 8))
+    ranker = rw.AutoRanker(n_jobs=1).fit(DATA)
+    assert sorted(set(fitted)) == [2, 4, 8]
+    assert len(fitted) == 3 * N_FITS
+    assert ranker.run_.entries[0].rounds[-1] == 8
+
+
+def test_rounds_that_there_is_no_time_for_are_named(monkeypatch):
+    entry = Entry("trees", rw.LambdaMART(rounds=2, min_documents=2))
+    monkeypatch.setattr(ranker_module, "portfolio_for", lambda *_: [entry])
+    monkeypatch.setattr(JudgedEntry, "rises", property(lambda _: True))
+    monkeypatch.setattr(module._Report, "seconds_left", property(lambda self: 0.0 if len(self._settled) else 60.0))
+    with pytest.warns(module.SkippedMemberWarning, match="trees with 4 rounds is skipped: no time was left"):
+        ranker = rw.AutoRanker(n_jobs=1, time_limit=60).fit(DATA)
+    assert ranker.run_.entries[0].rounds[-1] == 2

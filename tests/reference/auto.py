@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from math import exp, isnan, nan, sqrt
+from math import exp, inf, isnan, nan, sqrt
 from statistics import fmean, stdev
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
@@ -63,3 +63,40 @@ def z_scores(scores: NDArray[np.float64], queries: Sequence[object]) -> NDArray[
 
 def _plain_mean(values: Sequence[float]) -> float:
     return nan if any(map(isnan, values)) else fmean(values)
+
+
+def greedy_selection(
+    columns: Sequence[Sequence[float]],
+    values: Callable[[Sequence[float]], Sequence[float]],
+    bags: Sequence[Sequence[int]],
+) -> list[float]:
+    """The mean over bags of queries of how often each column is added, as long as that helps, 12 at most."""
+    shares = [[0.0] * len(columns) for _ in bags]
+    for share, bag in zip(shares, bags, strict=True):
+        added: list[int] = []
+        best = -inf
+        while len(added) < 12:
+            tried = []
+            for member in range(len(columns)):
+                team = sorted([*added, member])
+                total = [0.0] * len(columns[0])
+                for index, column in enumerate(columns):
+                    if team.count(index):
+                        total = [t + team.count(index) * c for t, c in zip(total, column, strict=True)]
+                of_query = values(total)
+                tried.append(fmean([of_query[query] for query in bag]))
+            if max(tried) <= best:
+                break
+            best = max(tried)
+            added.append(tried.index(best))
+        for member in added:
+            share[member] += 1 / len(added)
+    means = [fmean(column) for column in zip(*shares, strict=True)]
+    heaviest = sorted(range(len(means)), key=lambda index: -means[index])
+    kept: list[int] = []
+    for index in heaviest:
+        if sum(means[one] for one in kept) < 0.99 * sum(means):
+            kept.append(index)
+    return [
+        means[index] / sum(means[one] for one in kept) if index in kept else 0.0 for index in range(len(means))
+    ]

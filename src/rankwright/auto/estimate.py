@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rankwright.auto.mixing import JudgedEntry, Mix, Weigh
+    from rankwright.auto.mixing import JudgedEntry, Mix
     from rankwright.auto.plan import FitPlan, HeldOut
     from rankwright.base.arrays import Doubles
     from rankwright.metrics.base import Metric
@@ -102,31 +102,26 @@ class _Expected(NamedTuple):
 
 def estimate(
     entries: Sequence[JudgedEntry],
-    weigh: Weigh,
+    choose: Choose,
     plan: FitPlan,
     metric: Metric,
     n_threads: int,
     *,
-    choose: Choose | None = None,
     baseline: str | None = None,
 ) -> Estimate:
     """Return the estimate for the mixture of these entries.
 
-    `choose` gives the mixture that some judgements choose; by default they choose rounds and weights alone.
-    `baseline` is the column by which documents are ordered today.
+    `choose` gives the mixture that some judgements choose. `baseline` is the column by which documents are ordered
+    today.
     """
     held_out = plan.held_out
 
-    def chosen(choosing: NDArray[np.bool_]) -> Mix:
-        return mix(entries, weigh, choosing) if choose is None else choose(choosing)
-
     def mixture(choosing: NDArray[np.bool_]) -> Doubles:
-        return held_out.values(metric, chosen(choosing).scores, n_threads)
+        return held_out.values(metric, choose(choosing).scores, n_threads)
 
-    everyone = np.ones(len(held_out.query), dtype=bool)
     own = _Expected(
         held_out.by_query(crossed(held_out, mixture)),
-        learning_gain(lambda: chosen(everyone), plan, metric, n_threads),
+        learning_gain(lambda: choose(held_out.everyone), plan, metric, n_threads),
     )
     return Estimate(
         str(metric),
@@ -215,9 +210,8 @@ def _best_feature(plan: FitPlan, metric: Metric, mixture: _Expected, n_threads: 
         means = [mean_over_queries(row[choosing]) for row in table]
         return 0 if np.isnan(means).all() else int(np.nanargmax(means))
 
-    everyone = np.ones(table.shape[1], dtype=bool)
     values_of_best = held_out.by_query(crossed(held_out, lambda chosen: table[best(chosen)]))
-    return _rival(names[best(everyone)], _Expected(values_of_best, 0.0), mixture)
+    return _rival(names[best(held_out.everyone)], _Expected(values_of_best, 0.0), mixture)
 
 
 def _order(column: str, plan: FitPlan, metric: Metric, mixture: _Expected, n_threads: int) -> Rival:

@@ -85,12 +85,25 @@ class Judging:
         return History(tuple(self._rounds), n_rounds, self.pool.interrupted, True, reason, metric)
 
     def run(self, entries: Sequence[Entry], cache: FitCache | None, watch: Watch | None) -> None:
-        """Fit all entries; entries that fail are named in a warning, as are those that there was no time for."""
-        weights = self._task.weights
-        candidates = [candidate_of(entry, self._plan, self._metric, weights, cache) for entry in entries]
-        report = _Report(
-            watch, {candidate.name: len(candidate.fits) for candidate in candidates}, self._time_limit
-        )
+        """Fit all entries, then those whose value still rises with more and more rounds.
+
+        Entries that fail are named in a warning, as are those that there was no time for.
+        """
+        report = _Report(watch, self._time_limit)
+
+        def fill(pool: Pool[JudgedEntry], chosen: Sequence[Entry], joined: Callable[[], None]) -> None:
+            candidates = [
+                candidate_of(entry, self._plan, self._metric, self._task.weights, cache) for entry in chosen
+            ]
+            report.expect(candidates)
+            pool.fill(
+                candidates,
+                n_jobs=self._task.n_threads,
+                time_limit=report.seconds_left,
+                on_joined=joined,
+                on_fit=report.fitted,
+                skip_failures=True,
+            )
 
         def joined() -> None:
             before = len(self._rounds)
@@ -101,17 +114,32 @@ class Judging:
             if len(self._rounds) == before:
                 report.left_out([name for name, _ in (*self.pool.failures, *self.pool.skipped)])
 
-        self.pool.fill(
-            candidates,
-            n_jobs=self._task.n_threads,
-            time_limit=self._time_limit,
-            on_joined=joined,
-            on_fit=report.fitted,
-            skip_failures=True,
-        )
+        fill(self.pool, entries, joined)
         if len(self.pool) > len(self._rounds):  # members whose fits had ended at Ctrl-C
             joined()
+        while rising := self._rising():
+            longer = Pool[JudgedEntry]()
+            fill(longer, [entry.entry.longer() for entry in rising], lambda: None)
+            self._replace(rising, longer)
         self._tell(entries)
+
+    def _rising(self) -> list[JudgedEntry]:
+        """Return the heavy members whose value would rise with more rounds, unless fits have to end."""
+        if not len(self.pool) or self.pool.interrupted or self.pool.skipped:
+            return []
+        chosen = mix(self.pool.members, self._weigh)
+        heavy = chosen.weights >= 1 / len(chosen.weights)
+        members = [chosen.entries[index] for index in np.flatnonzero(heavy)]
+        return [entry for entry in members if entry.rises and entry.name not in dict(self.pool.failures)]
+
+    def _replace(self, rising: Sequence[JudgedEntry], longer: Pool[JudgedEntry]) -> None:
+        """Let the longer fits take the places of the shorter ones, which stay where there was no time."""
+        by_name = {entry.name: entry for entry in longer.members}
+        self.pool.members = [by_name.get(entry.name, entry) for entry in self.pool.members]
+        more = {entry.name: f"{entry.name} with {counted(2 * entry.rounds[-1], 'round')}" for entry in rising}
+        self.pool.skipped += [(more[name], reason) for name, reason in longer.skipped]
+        self.pool.failures += longer.failures
+        self.pool.interrupted = longer.interrupted
 
     def _new_rounds(self) -> Iterator[tuple[Mix, float]]:
         """Record a round for each member that has joined since the last, and yield its mixture and value."""
@@ -153,13 +181,22 @@ class Judging:
 class _Report:
     """Calls `watch` after each fit."""
 
-    def __init__(self, watch: Watch | None, n_fits: dict[str, int], time_limit: float | None) -> None:
-        self._watch, self._started = watch, monotonic()
-        self._n_fits, self._time_limit = n_fits, time_limit
+    def __init__(self, watch: Watch | None, time_limit: float | None) -> None:
+        self._watch, self._time_limit, self._started = watch, time_limit, monotonic()
+        self._n_fits = Counter[str]()
         self._ended = Counter[str]()
         self._settled = set[str]()  # members, and entries that were left out
         self._chosen: Mix | None = None
         self._value: float | None = None
+
+    @property
+    def seconds_left(self) -> float | None:
+        """What is left of the time limit; None without one."""
+        return None if self._time_limit is None else max(0.0, self._time_limit - (monotonic() - self._started))
+
+    def expect(self, candidates: Sequence[Candidate[JudgedEntry]]) -> None:
+        """Expect the fits of these candidates too."""
+        self._n_fits.update({candidate.name: len(candidate.fits) for candidate in candidates})
 
     def fitted(self, name: str) -> None:
         """Count a fit of this entry."""
@@ -168,7 +205,7 @@ class _Report:
 
     def left_out(self, names: Sequence[str]) -> None:
         """Expect no more fits of these entries."""
-        self._n_fits |= {name: self._ended[name] for name in names}
+        self._n_fits.update({name: self._ended[name] - self._n_fits[name] for name in names})
         self._settled.update(names)
         self._call()
 
@@ -182,11 +219,10 @@ class _Report:
         if self._watch is None:
             return
         seconds = monotonic() - self._started
-        left = None if self._time_limit is None else max(0.0, self._time_limit - seconds)
         standings = () if self._chosen is None else standings_of(self._chosen)
         ended = {name: number for name, number in self._ended.items() if name not in self._settled}
         fits, total = self._ended.total(), sum(self._n_fits.values())
-        self._watch(FitProgress(standings, self._value, fits, total, ended, seconds, left))
+        self._watch(FitProgress(standings, self._value, fits, total, ended, seconds, self.seconds_left))
 
 
 class EntryScores(NamedTuple):

@@ -122,14 +122,18 @@ class Frontier:
 
     def priced(self, entries: Sequence[JudgedEntry]) -> Priced:
         """Return the mixture of these entries with its time and its value."""
-        return self._priced(self._mix(entries))
+        return self.price(self._mix(entries))
+
+    def price(self, chosen: Mix) -> Priced:
+        """Return a mixture with its time and its value."""
+        return Priced(chosen, self.prices.of_mix(chosen), self._value(chosen))
 
     def cheaper_and_cheaper(self, entries: Sequence[JudgedEntry]) -> Iterator[Priced]:
         """Yield the mixture of all entries, then cheaper ones.
 
         Each loses an entry, or half of the rounds of one: that which adds least to the value per microsecond.
         """
-        return map(self._priced, self._smaller_and_smaller(entries))
+        return map(self.price, self._smaller_and_smaller(entries))
 
     def _smaller_and_smaller(self, entries: Sequence[JudgedEntry]) -> Iterator[Mix]:
         current = self._mixed(entries)
@@ -157,7 +161,7 @@ class Frontier:
         path = list(self._smaller_and_smaller(entries))
         # Each is a part of the one before and takes less time, so few of them need to be timed.
         first = bisect_left(path, True, key=lambda chosen: self.prices.of_mix(chosen) <= most)
-        fast = self._priced(path[first]) if first < len(path) else None
+        fast = self.price(path[first]) if first < len(path) else None
         built = self._built_up(entries, most)
         affordable = [priced for priced in (fast, built) if priced is not None]
         if affordable:
@@ -180,7 +184,7 @@ class Frontier:
             affordable = [mixture for mixture in larger if self._cost(mixture) <= most]
             if not affordable:
                 return best
-            best_larger = self._priced(max(affordable, key=self._value))
+            best_larger = self.price(max(affordable, key=self._value))
             if best is not None and (best_larger.value <= best.value or best_larger.microseconds > most):
                 return best
             best = best_larger
@@ -199,9 +203,6 @@ class Frontier:
         if cut not in self._choices:
             self._choices[cut] = entry.choice(self.judgements)
         return self._choices[cut]
-
-    def _priced(self, chosen: Mix) -> Priced:
-        return Priced(chosen, self.prices.of_mix(chosen), self._value(chosen))
 
     def _value(self, chosen: Mix) -> float:
         values = self.held_out.values(self.metric, chosen.scores, self.n_threads)

@@ -15,7 +15,7 @@ from rankwright.metrics.base import mean_over_queries
 from rankwright.models.combination import Combination, share_columns
 from rankwright.reports.blocks import Cell, Column, Kind, Table
 from rankwright.reports.result import Result
-from rankwright.training.monitor import middle_round
+from rankwright.training.monitor import is_as_good_as, middle_round
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -29,6 +29,9 @@ if TYPE_CHECKING:
     from rankwright.reports.blocks import Block
 
     Weigh = Callable[[Doubles], Doubles]
+
+
+WORTH_ROUNDS = 0.001  # a smaller rise of the metric is not worth twice the rounds
 
 
 class ChosenRounds(NamedTuple):
@@ -84,6 +87,16 @@ class JudgedEntry:
     def curve(self) -> list[float]:
         """The mean of the metric for each number of rounds."""
         return [mean_over_queries(values) for values in self.values]
+
+    @property
+    def rises(self) -> bool:
+        """Whether more rounds are wanted: the last third of them raised the value, beyond its standard error."""
+        if len(self.rounds) == 1 or self.entry.fixed_rounds:
+            return False
+        last, before = (
+            self.held_out.by_query(self.values[index]) for index in (-1, 2 * len(self.rounds) // 3 - 1)
+        )
+        return bool(np.nanmean(last - before) > WORTH_ROUNDS and not is_as_good_as(last, before))
 
     def best_index(self, judgements: NDArray[np.bool_] | None = None) -> int:
         """Return the index in `rounds` of the number of rounds that these judgements choose."""

@@ -55,6 +55,11 @@ class HeldOut:
     query: NDArray[np.int64]
     part: NDArray[np.int64]
 
+    @property
+    def everyone(self) -> NDArray[np.bool_]:
+        """All judgements."""
+        return np.ones(len(self.query), dtype=bool)
+
     def values(self, metric: Metric, scores: Doubles, n_threads: int) -> Doubles:
         """Return the metric of every judgement."""
         ranking = Ranking.of(scores, self.labels.groups, n_jobs=n_threads)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rankwright.base.errors import InputError
 from rankwright.ensembling.mixtures import uniform_weights
@@ -61,12 +61,15 @@ class Entry:
         Seconds of a fit, relative to those of the other entries.
     seeds
         Number of models with different seeds, whose scores are averaged; the ranker's own is the first.
+    fixed_rounds
+        Whether it gets no more rounds than it has, even if its value still rises at the last.
     """
 
     name: str
     ranker: Ranker
     cost: float = 1.0
     seeds: int = 1
+    fixed_rounds: bool = False
 
     @property
     def rounds(self) -> tuple[int, ...]:
@@ -75,6 +78,11 @@ class Entry:
         if most is None:
             return ()
         return tuple(sorted({-(-most * step // ROUND_COUNTS) for step in range(1, ROUND_COUNTS + 1)}))
+
+    def longer(self) -> Entry:
+        """Return the entry with twice as many rounds."""
+        n_rounds = 2 * self.ranker.get_params(deep=False)["rounds"]
+        return replace(self, ranker=self.ranker.unfitted().set_params(rounds=n_rounds), cost=2 * self.cost)
 
     def optimising(self, metric: Metric) -> Entry:
         """Return the entry with this metric, which its ranker optimises if it can, unless it has its own."""
@@ -107,10 +115,15 @@ def mean_of(scorers: Sequence[Scorer]) -> Scorer:
     return Combination(tuple(scorers), weights)
 
 
+LARGE_TREES: dict[str, Any] = {"max_leaves": 31, "learning_rate": 0.1, "subsample": 1.0, "feature_fraction": 1.0}
+"""For labels with little noise, where small, shrunk and sampled trees need thousands of rounds."""
+
 PORTFOLIO = (
-    Entry("MART, columns", MART(rounds=300, query_features=COLUMNS), 8.7, seeds=3),
-    Entry("LambdaMART", LambdaMART(rounds=300), 5.4, seeds=3),
     Entry("RankSVM", RankSVM(), 0.1),
+    Entry("LambdaMART", LambdaMART(rounds=300), 5.4, seeds=3),
+    Entry("MART, large", MART(rounds=100, **LARGE_TREES), 2.0),
+    Entry("MART, columns", MART(rounds=300, query_features=COLUMNS), 8.7, seeds=3),
+    Entry("LambdaMART, large", LambdaMART(rounds=100, **LARGE_TREES), 2.0),
     Entry("LambdaMART, columns", LambdaMART(rounds=300, query_features=COLUMNS, random_state=1), 11.3, seeds=3),
     Entry("AdaRank", AdaRank(), 0.3),
     Entry("LambdaRank", LambdaRank(), 1.5),
@@ -118,7 +131,7 @@ PORTFOLIO = (
     Entry("McRank, columns", McRank(rounds=150, query_features=COLUMNS), 3.8),
     Entry("RankNet", RankNet(), 1.5),
 )
-"""For up to a few thousand queries. CalibratedAdaBoost would be next, at the cost of all these together."""
+"""For up to a few thousand queries. Those whose value still rises at their last round get more rounds."""
 
 LARGE = (
     Entry("LambdaMART", LambdaMART(), 1.0),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Never, Self
 
 import numpy as np
@@ -12,6 +13,7 @@ from rankwright.auto.estimate import Estimate, estimate
 from rankwright.auto.export_target import ExportTarget
 from rankwright.auto.fitting import Judging
 from rankwright.auto.frontier import Frontier, Prices
+from rankwright.auto.mixing import mix
 from rankwright.auto.plan import FitPlan
 from rankwright.auto.portfolio import (
     INTERPRETABLE,
@@ -23,6 +25,7 @@ from rankwright.auto.portfolio import (
     require_different,
 )
 from rankwright.auto.run import AutoRun
+from rankwright.auto.selection import best_choice, remembered, select
 from rankwright.base.custom_code import identity
 from rankwright.base.errors import InputError
 from rankwright.base.errors import parameter as parameter_name
@@ -41,10 +44,11 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Mapping, Sequence
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
+    from rankwright.auto.estimate import Choose
     from rankwright.auto.export_target import LimitedPortfolio
-    from rankwright.auto.mixing import FitProgress, JudgedEntry, Mix, Standings, Weigh
+    from rankwright.auto.mixing import FitProgress, JudgedEntry, Standings, Weigh
     from rankwright.data.dataset import RankingData
     from rankwright.ensembling.pool import Pool
     from rankwright.models.scorer import Scorer
@@ -265,26 +269,29 @@ class AutoRanker(RandomParameters, Ranker):
     def _own_entries(self, plan: FitPlan) -> Sequence[Entry]:
         """Return the given portfolio, or the built-in one for these data."""
         if self.portfolio is not None:
-            return [Entry(name, ranker) for name, ranker in named(self.portfolio)]
+            return [Entry(name, ranker, fixed_rounds=True) for name, ranker in named(self.portfolio)]
         return INTERPRETABLE if self.interpretable else portfolio_for(plan, plan.whole.data)
 
     def _mixed(self, pool: Pool[JudgedEntry], plan: FitPlan, n_threads: int) -> AutoRun:
-        frontier = Frontier(plan.held_out, self.metric, Prices.on(plan.whole.data), n_threads, self._weigh)
-        members, budget = pool.members, self.max_microseconds
-        whole = kept = frontier.priced(members)
-        choose = None
+        held_out, members, budget = plan.held_out, pool.members, self.max_microseconds
+        frontier = Frontier(held_out, self.metric, Prices.on(plan.whole.data), n_threads, self._weigh)
+        ways: list[Choose] = [partial(mix, members, self._weigh)]
         if budget is not None:
-            kept = frontier.within(members, budget)
-
-            def choose(judgements: NDArray[np.bool_]) -> Mix:
-                return replace(frontier, judgements=judgements).within(members, budget).mix
-
-        expected = estimate(
-            members, self._weigh, plan, self.metric, n_threads, choose=choose, baseline=self.baseline_column
-        )
-        failures = {name: str(error) for name, error in pool.failures}
+            ways = [lambda judgements: replace(frontier, judgements=judgements).within(members, budget).mix]
+        elif not self.interpretable and len(members) > 1:
+            ways.append(partial(select, members, self.metric))
+        ways = list(map(remembered, ways))
+        choose = best_choice(ways, held_out, self.metric, n_threads) if len(ways) > 1 else ways[0]
         return AutoRun(
-            plan, frontier, members, whole, kept, expected, budget, failures, skipped=dict(pool.skipped)
+            plan,
+            frontier,
+            members,
+            whole=frontier.priced(members),
+            kept=frontier.price(choose(held_out.everyone)),
+            estimate=estimate(members, choose, plan, self.metric, n_threads, baseline=self.baseline_column),
+            max_microseconds=budget,
+            failures={name: str(error) for name, error in pool.failures},
+            skipped=dict(pool.skipped),
         )
 
     def _dependencies(self, plan: FitPlan, task: FitTask) -> dict[str, Any]:
