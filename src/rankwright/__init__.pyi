@@ -63,6 +63,7 @@ from .rankers.bm25 import BM25Ranker as BM25Ranker
 from .rankers.calibrated_adaboost import CalibratedAdaBoost as CalibratedAdaBoost
 from .rankers.catalogue import make_ranker as make_ranker
 from .rankers.fusion import Fusion as Fusion
+from .rankers.fusion import fixed_fusions as fixed_fusions
 from .rankers.lambdamart import LambdaMART as LambdaMART
 from .rankers.lambdarank import LambdaRank as LambdaRank
 from .rankers.language_model import LanguageModelRanker as LanguageModelRanker

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from rankwright.models.scorer import Scorer
     from rankwright.training.fit_task import FitTask
 
+FIXED = {"RRF": FusionMethod.RRF, "z-scores": FusionMethod.ZSCORE, "min-max": FusionMethod.MINMAX}
 METHODS = tuple(method.value for method in FusionMethod)
 
 
@@ -72,12 +73,38 @@ class Fusion(Ranker):
         return scorer, History((), 0, reason=reason)
 
 
+def fixed_fusions(data: Documents) -> dict[str, Scorer]:
+    """Return the fixed fusions of the retrievers whose scores documents have, as systems to compare with.
+
+    Examples
+    --------
+    >>> documents, queries, judgements = rw.text.generated_collection(100, 10)
+    >>> index = rw.text.Index.build(documents, "index")
+    >>> retrieval = rw.text.Hybrid([rw.text.BM25(), rw.text.Dirichlet(mu=50)])
+    >>> data = rw.text.FeatureSet(["BM25"], retrieval=retrieval).judged(index, queries, judgements).data
+    >>> rw.compare(rw.fixed_fusions(data), data, metrics="map", baseline="RRF").systems
+    ('RRF', 'z-scores', 'min-max')
+    """
+    columns = _columns_of(data)
+    return {
+        name: FusionScorer(
+            columns,
+            np.ones(len(columns)),
+            method,
+            n_features=data.n_features,
+            feature_names=data.feature_names,
+            categories=data.categories,
+        )
+        for name, method in FIXED.items()
+    }
+
+
 def has_sources(data: Documents) -> bool:
     """Return whether documents have scores of several retrievers."""
     return len(score_columns(data.feature_names or ())) > 1
 
 
-def _columns_of(data: RankingData) -> Integers:
+def _columns_of(data: Documents) -> Integers:
     """Return the features that are scores of retrievers."""
     known = data.feature_names or ()
     columns = [known.index(name) for name in score_columns(known)]

@@ -131,7 +131,8 @@ class Ranker(Parameters, Estimator, ABC):
         start, validation_start
             The model or scores to improve on. A fitted ranker or a scorer becomes part of the model. Another
             library's model with `predict`, or a column of scores, does not: the result is a residual model, which
-            needs `init_score` to predict. `validation_start` has the scores of the validation documents.
+            needs `init_score` to predict. `validation_start` has the scores of the validation documents. Choose
+            rounds on validation documents: too many corrections of a good start are worse than the start.
         refit
             Whether to fit again on both parts together, for the number of rounds that validation chose.
         on_round

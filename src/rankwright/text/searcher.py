@@ -225,7 +225,9 @@ class Searcher:
 
     def _search(self, queries: Queries, n: int, n_jobs: int | None) -> list[SearchResults]:
         if self.model is None or self.features is None:
-            return [results.first(n) for results in self._found(queries, None, n, n_jobs)]
+            if isinstance(self.retrieval, BaseRetriever):
+                return self.retrieval.best(self.index, queries, n, n_jobs=n_jobs)
+            return self._found(queries, None, n, n_jobs)
         index = self.index
         terms = positioned_terms(index.analyser, queries.texts)
         lists = self._found(queries, [query.terms for query in terms], self.candidates, n_jobs)

@@ -4,7 +4,9 @@ import json
 
 import pytest
 
+import rankwright as rw
 from html_page import read_page
+from rankwright.data.writers import write_documents
 from rankwright.models import FeatureScorer, save
 
 
@@ -175,3 +177,25 @@ def test_columns_to_show_are_in_written_tables(run, shop, tmp_path):
     ]
     first = run("rank", *words, "--json").json["queries"]["q0"][0]
     assert first == {"document": "doc3", "score": 2.5, "title": "Shoe 0.2"}
+
+
+def test_fixed_fusions_of_retrievers_are_systems_too(run, refuse, fold, systems, tmp_path):
+    documents, queries, judgements = rw.text.generated_collection(80, 8)
+    retrieval = rw.text.Hybrid([rw.text.BM25(), rw.text.Dirichlet(mu=50)])
+    index = rw.text.Index.build(documents, tmp_path / "index")
+    data = rw.text.FeatureSet(["BM25"], retrieval=retrieval).judged(index, queries, judgements).data
+    write_documents(data, tmp_path / "data.csv")
+    rw.save(rw.Fusion().fit(data), tmp_path / "learned.rw")
+    words = (f"learned={tmp_path / 'learned.rw'}", "--data", tmp_path / "data.csv")
+    found = run("compare", *words, "--fusions", "--baseline", "z-scores", "--json").json
+    assert {*found["systems"]} == {"learned", "RRF", "z-scores", "min-max"}
+    assert next(iter(run("evaluate", *words, "--fusions", "--json").json["systems"])) == "learned"
+    noted = run("compare", *words, f"again={tmp_path / 'learned.rw'}").err
+    assert "--fusions adds their fixed fusions" in noted
+    assert "A system is called 'RRF'" in refuse(
+        "compare", f"RRF={tmp_path / 'learned.rw'}", *words[1:], "--fusions"
+    )
+    assert "Fusion needs the scores of several retrievers" in refuse(
+        "compare", *systems, "--data", fold / "test.txt", "--fusions"
+    )
+    assert "a fusion has no rounds" in refuse("evaluate", *words, "--fusions", "--rounds", "3")

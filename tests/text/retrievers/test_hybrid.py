@@ -158,3 +158,13 @@ def test_what_is_no_hybrid(make, message):
 def test_two_retrievers_of_one_name(index):
     with pytest.raises(rw.InputError, match="Two retrievers are called 'BM25'"):
         FeatureSet(retrieval=Hybrid([BM25(), BM25()])).names(index)
+
+
+def test_a_search_does_not_depend_on_the_number_of_results(tmp_path):
+    documents, queries, _ = rw.text.generated_collection(200, 5)
+    index = rw.text.Index.build(documents, tmp_path / "index")
+    retrieval = rw.text.Hybrid([rw.text.BM25(), rw.text.Dirichlet(mu=50)])
+    many = index.search_all(queries.texts, retrieval, 20)
+    few = index.search_all(queries.texts, retrieval, 3)
+    assert [[*results] for results in few] == [[*results.first(3)] for results in many]
+    assert rw.text.Searcher(index, retrieval=retrieval).search(queries.texts[0], 3).ids == few[0].ids

@@ -32,6 +32,11 @@ BASELINE_COLUMN = option(
     "such as -sales, descending. This order is one more system, and the baseline.",
     "COLUMN",
 )
+FUSIONS = option(
+    "Add the fixed fusions of the retrievers whose scores the data have: RRF, and the sums of z-scores and of "
+    "scores from 0 to 1.",
+    default=False,
+)
 JUDGED_DATA = option(
     f"Judged documents ({FORMATS}); for runs also TREC judgements (qrels).", "FILE", default=REQUIRED
 )

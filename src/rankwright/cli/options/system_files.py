@@ -27,6 +27,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+import rankwright as rw
 from rankwright.base.errors import InputError
 from rankwright.base.files import open_bytes
 from rankwright.base.wording import counted
@@ -43,7 +44,7 @@ from rankwright.models.model_file import MAGIC
 from rankwright.models.scorer import Scorer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sized
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sized
     from pathlib import Path
 
     from rankwright.base.arrays import Doubles
@@ -69,14 +70,16 @@ def opened(
     n_jobs: int | None,
     column: str | None = None,
     *,
+    fusions: bool = False,
     in_blocks: bool = False,
     labels: bool = True,
 ) -> Iterator[tuple[dict[str, Any], Any]]:
     """Yield the systems by name, as `rw.evaluate` takes them, and the judged documents.
 
-    The order by a column of the data, if there is one, is the first system. `-` is standard input. Runs with other
-    document ids than the data are refused. With `in_blocks`, documents that models alone score are `FileDocuments`
-    if they are larger than memory. Without `labels`, documents may have none.
+    The order by a column of the data, if there is one, is the first system; the fusions of the retrievers whose
+    scores the data have, if asked for, are the last. `-` is standard input. Runs with other document ids than the
+    data are refused. With `in_blocks`, documents that models alone score are `FileDocuments` if they are larger
+    than memory. Without `labels`, documents may have none.
     """
     if str(data) == "-" and "-" in map(str, files.values()):
         raise InputError("Standard input can be a system or the data, not both.")
@@ -86,7 +89,7 @@ def opened(
             judged: Documents | Judgements = read_judgements(data)
         else:
             scorers = [system for system in systems.values() if isinstance(system, Scorer)]
-            if in_blocks and column is None and len(scorers) == len(systems):
+            if in_blocks and column is None and not fusions and len(scorers) == len(systems):
                 large = streamed(data, reading, scorers, judged=True)
                 if large is not None:
                     yield systems, large
@@ -97,7 +100,19 @@ def opened(
         if reading.features is None:  # then the data have what one of the models needs, and no model needs it all
             warnings.filterwarnings("ignore", "The model does not use")
         order = {} if column is None else {column: column}
-        yield order | {name: _system(name, each, judged, data, n_jobs) for name, each in systems.items()}, judged
+        named = {name: _system(name, each, judged, data, n_jobs) for name, each in systems.items()}
+        yield order | named | (_fusions(judged, named) if fusions else {}), judged
+
+
+def _fusions(judged: Documents | Judgements, others: Iterable[str]) -> dict[str, Scorer]:
+    """Return the fixed fusions of the retrievers whose scores the data have, by names that no other system has."""
+    if isinstance(judged, Judgements):
+        raise InputError("--fusions needs data with the scores of several retrievers, not TREC judgements.")
+    fixed = rw.fixed_fusions(judged)
+    for name in fixed:
+        if name in others:
+            raise InputError(f"A system is called {name!r}, like a fusion of --fusions: name it NAME=FILE.")
+    return fixed
 
 
 def open_system(path: Path) -> Scorer | ScoredFile | RunFile:

@@ -12,6 +12,7 @@ from rankwright.cli.options.faces import Face, names
 from rankwright.cli.options.option_groups import option
 from rankwright.cli.options.shared_options import (
     BASELINE_COLUMN,
+    FUSIONS,
     JSON,
     JUDGED_DATA,
     REPORT,
@@ -41,6 +42,7 @@ def compare(
     reading: ReadOptions,
     how: Given = options_of("compare", faces=FACES),
     baseline_column: str | None = BASELINE_COLUMN,
+    fusions: bool = FUSIONS,
     slice_file: Path | None = option(
         "Table with a column qid and the columns that --slices names; by default the data.", "FILE"
     ),
@@ -54,14 +56,15 @@ def compare(
         rankwright compare old=old.rw new=new.rw bm25.txt --data test.txt
     """
     from rankwright.cli.options.system_files import opened
+    from rankwright.rankers.fusion import has_sources
 
     files = named_files(systems)
-    if len(files) + (baseline_column is not None) < 2:
+    if len(files) + (baseline_column is not None) < 2 and not fusions:
         raise InputError("compare needs at least two systems; `evaluate` measures a single one.")
     if baseline_column is not None and how["baseline"] is not None:
         raise InputError("Give --baseline or --baseline-column, not both.")
     check_report(report, inputs=(data, slice_file, *files.values()))
-    with opened(files, data, reading, how["n_jobs"], baseline_column) as (compared, judged):
+    with opened(files, data, reading, how["n_jobs"], baseline_column, fusions=fusions) as (compared, judged):
         how["slices"] = _slices(how["slices"] or [], slice_file, data, reading, judged)
         how["baseline"] = how["baseline"] or baseline_column
         result = rw.compare(compared, judged, **how)
@@ -70,6 +73,8 @@ def compare(
     if json:
         note_coverage(result.report)
     show(result, json=json)
+    if not fusions and has_sources(judged):
+        note("The data have the scores of several retrievers: --fusions adds their fixed fusions.")
 
 
 def _write_page(

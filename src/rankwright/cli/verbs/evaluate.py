@@ -14,6 +14,7 @@ from rankwright.cli.options.faces import integers
 from rankwright.cli.options.option_groups import option
 from rankwright.cli.options.shared_options import (
     BASELINE_COLUMN,
+    FUSIONS,
     JSON,
     JUDGED_DATA,
     PICTURES,
@@ -34,6 +35,7 @@ def evaluate(
     reading: ReadOptions,
     how: Given = options_of("evaluate"),
     baseline_column: str | None = BASELINE_COLUMN,
+    fusions: bool = FUSIONS,
     rounds: str | None = option("Evaluate the models cut to their first rounds, such as 50,100,200.", "LIST"),
     plot: Path | None = option(f"With --rounds: chart of the first metric to write ({PICTURES}).", "FILE"),
     per_query: bool = option("With --json: print the value of every query too.", default=False),
@@ -47,11 +49,14 @@ def evaluate(
     """
     from rankwright.cli.options.system_files import opened
 
-    _check(rounds, plot, per_query, json, baseline_column, how)
+    _check(rounds, plot, per_query, json, baseline_column, fusions, how)
     files = named_files(systems)
     check_plot(plot, inputs=(data, *files.values()))
     in_blocks = rounds is None
-    with opened(files, data, reading, how["n_jobs"], baseline_column, in_blocks=in_blocks) as (measured, judged):
+    with opened(files, data, reading, how["n_jobs"], baseline_column, fusions=fusions, in_blocks=in_blocks) as (
+        measured,
+        judged,
+    ):
         if rounds is not None:
             del how["queries"]
             result = rw.evaluate_rounds(measured, judged, integers("--rounds", rounds), **how)
@@ -75,7 +80,13 @@ def evaluate(
 
 
 def _check(
-    rounds: str | None, plot: Path | None, per_query: bool, json: bool, baseline_column: str | None, how: Given
+    rounds: str | None,
+    plot: Path | None,
+    per_query: bool,
+    json: bool,
+    baseline_column: str | None,
+    fusions: bool,
+    how: Given,
 ) -> None:
     """Refuse options that do not go together."""
     if plot is not None and rounds is None:
@@ -86,6 +97,8 @@ def _check(
         raise InputError("--per-query needs --json.")
     if rounds is not None and baseline_column is not None:
         raise InputError("--baseline-column cannot be used with --rounds: an order has no rounds.")
+    if rounds is not None and fusions:
+        raise InputError("--fusions cannot be used with --rounds: a fusion has no rounds.")
     if rounds is not None and how["queries"] is not None:
         raise InputError("--queries cannot be used with --rounds.")
 

@@ -15,12 +15,15 @@ from rankwright.cli.options.shared_options import JOBS, JSON, checked_output, th
 from rankwright.cli.options.text_options import (
     CandidateOptions,
     DocumentOptions,
+    EncoderOptions,
     QueryOptions,
     WordOptions,
+    encode,
     hybrid_retrieval,
 )
 from rankwright.cli.output.console import describe, note, say, show
 from rankwright.cli.output.fit_progress import fit_with_progress, several_fits
+from rankwright.rankers.fusion import FIXED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -43,6 +46,7 @@ def text_demo(
     *,
     reading: DocumentOptions,
     words: WordOptions,
+    encoding: EncoderOptions,
     finding: CandidateOptions,
     asking: QueryOptions,
     documents: str | None = option("Your documents; by default they are generated.", "PATH"),
@@ -64,11 +68,13 @@ def text_demo(
     for path in (report, model):
         if path is not None:
             checked_output(path)
+    encoder = encoding.load()
     source, topics, judgements = _collection((documents, queries, qrels), reading, asking, seed)
     with _folder(index) as folder:
         options: dict[str, Any] = {"analyser": words.analyser(), "fields": reading.weights, "n_jobs": jobs}
         built = rw.text.Index.build(source, folder, **options)
         note(f"Indexed {len(built):,} documents with the fields {', '.join(built.fields)}.")
+        encode(built, encoder)
         retrieval = hybrid_retrieval(finding.retrieval)
         chosen = rw.text.FeatureSet(columns=finding.columns, retrieval=retrieval)
         rankers = _rankers(fused=retrieval is not None)
@@ -121,12 +127,8 @@ def _rankers(*, fused: bool) -> dict[str, Ranker]:
     """
     trees: dict[str, Any] = {"rounds": 60, "learning_rate": 0.15, "min_documents": LEAF}
     trees["query_features"] = ["zscore", "rank"]
-    fusions: dict[str, Ranker] = {
-        "RRF": rw.Fusion(method="rrf", learned=False),
-        "z-scores": rw.Fusion(learned=False),
-        "min-max": rw.Fusion(method="minmax", learned=False),
-        "learned fusion": rw.Fusion(),
-    }
+    fixed = {name: rw.Fusion(method=method.value, learned=False) for name, method in FIXED.items()}
+    fusions: dict[str, Ranker] = {**fixed, "learned fusion": rw.Fusion()}
     linear = [rw.Fusion(), rw.RankSVM()] if fused else [rw.RankSVM()]
     portfolio = [*linear, rw.LambdaMART(**trees), rw.MART(**trees)]
     return {

@@ -212,6 +212,8 @@ def _sentence(facts: dict[str, Any]) -> str:
         judged, expected = metric_value(facts["validation"]), metric_value(facts["estimate"]["value"])
         members = counted(facts["rounds"], "member")
         return f"{facts['metric']}: {judged} out of fold, {expected} expected on new queries ({members})"
+    if not facts["rounds"]:
+        return f"Trained {facts['ranker']}: {facts['reason']}"
     if not facts["best_round"]:
         return f"{facts['metric']}: none of {facts['rounds']} rounds was better on validation than the start"
     parts = {"training": facts["train"], "validation": facts["validation"]}

@@ -314,9 +314,7 @@ class Index:
             if fields is not None:
                 raise InputError(f"fields are for retrieval models of words, not for {model}.")
             asked = Queries(tuple(map(str, range(len(texts)))), tuple(texts))
-            return [
-                results.first(checked_n(n)) for results in model.find(self, asked, checked_n(n), n_jobs=n_jobs)
-            ]
+            return model.best(self, asked, checked_n(n), n_jobs=n_jobs)
         terms = terms_of_texts(self.analyser, texts)
         weights = self.weights if fields is None else checked_weights(fields)
         chosen = BM25() if model is None else searching_model(model)

@@ -33,6 +33,9 @@ if TYPE_CHECKING:
     from rankwright.text.retrieval import RetrievalModel
 
 
+DEPTH = 100  # documents of each retriever that are fused at least: the order of few would depend on their number
+
+
 @dataclass(frozen=True)
 class Hybrid(BaseRetriever):
     """Documents that any of several retrievers finds, ordered by a fixed fusion of their scores.
@@ -45,7 +48,8 @@ class Hybrid(BaseRetriever):
     fusion : str
         How scores are fused: "zscore" (sum of deviations from the query's mean in standard deviations), "minmax"
         or "rrf" (reciprocal rank fusion). Every document is scored by all retrievers, also where it was found by
-        one only; a run has no score for documents that it does not list.
+        one only; a run has no score for documents that it does not list. A search fuses at least the first 100
+        documents of each retriever.
 
     Examples
     --------
@@ -101,6 +105,10 @@ class Hybrid(BaseRetriever):
             _ordered(mine, values, index.snapshot)
             for mine, values in zip(numbers, np.split(scores, ends), strict=True)
         ]
+
+    def best(self, index: Index, queries: Queries, n: int, *, n_jobs: int | None = None) -> list[SearchResults]:
+        """Return the n best documents of each query by the fusion of the retrievers' first 100 or more."""
+        return [results.first(n) for results in self.find(index, queries, max(n, DEPTH), n_jobs=n_jobs)]
 
     def found(
         self, index: Index, queries: Queries, n: int, *, n_jobs: int | None = None

@@ -22,6 +22,10 @@ class BaseRetriever(ABC):
     def find(self, index: Any, queries: Queries, n: int, *, n_jobs: int | None = None) -> list[SearchResults]:
         """Return the n best documents of each query."""
 
+    def best(self, index: Any, queries: Queries, n: int, *, n_jobs: int | None = None) -> list[SearchResults]:
+        """Return the n documents of each query to show."""
+        return self.find(index, queries, n, n_jobs=n_jobs)
+
     @abstractmethod
     def scores(
         self, index: Any, queries: Queries, documents: Sequence[NDArray[Any]], *, n_jobs: int | None = None
