@@ -190,7 +190,8 @@ def test_fixed_fusions_of_retrievers_are_systems_too(run, refuse, fold, systems,
     found = run("compare", *words, "--fusions", "--baseline", "z-scores", "--json").json
     assert {*found["systems"]} == {"learned", "RRF", "z-scores", "min-max"}
     assert next(iter(run("evaluate", *words, "--fusions", "--json").json["systems"])) == "learned"
-    noted = run("compare", *words, f"again={tmp_path / 'learned.rw'}").err
+    rw.save(rw.Fusion(learned=False).fit(data), tmp_path / "fixed.rw")
+    noted = run("compare", *words, tmp_path / "fixed.rw").err
     assert "--fusions adds their fixed fusions" in noted
     assert "A system is called 'RRF'" in refuse(
         "compare", f"RRF={tmp_path / 'learned.rw'}", *words[1:], "--fusions"

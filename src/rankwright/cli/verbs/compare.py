@@ -73,7 +73,7 @@ def compare(
     if json:
         note_coverage(result.report)
     show(result, json=json)
-    if not fusions and has_sources(judged):
+    if not fusions and isinstance(judged, rw.RankingData) and has_sources(judged):
         note("The data have the scores of several retrievers: --fusions adds their fixed fusions.")
 
 

@@ -23,7 +23,6 @@ from rankwright.cli.options.text_options import (
 )
 from rankwright.cli.output.console import describe, note, say, show
 from rankwright.cli.output.fit_progress import fit_with_progress, several_fits
-from rankwright.rankers.fusion import FIXED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -125,6 +124,8 @@ def _rankers(*, fused: bool) -> dict[str, Ranker]:
 
     Large leaves keep trees from learning to recognise single documents.
     """
+    from rankwright.rankers.fusion import FIXED
+
     trees: dict[str, Any] = {"rounds": 60, "learning_rate": 0.15, "min_documents": LEAF}
     trees["query_features"] = ["zscore", "rank"]
     fixed = {name: rw.Fusion(method=method.value, learned=False) for name, method in FIXED.items()}

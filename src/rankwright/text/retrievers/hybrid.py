@@ -58,7 +58,7 @@ class Hybrid(BaseRetriever):
     >>> index = rw.text.Index.build(rw.text.generated_collection(30, 5).documents, "index")
     >>> index.encode(rw.text.Encoder(letters, "letters"))
     >>> index.search("old bridge", rw.text.Hybrid([rw.text.BM25(), rw.text.Dense()]), n=2).ids
-    ['d7', 'd5']
+    ['d5', 'd7']
     """
 
     retrievers: Sequence[RetrievalModel | Dense | Run]
