@@ -129,9 +129,9 @@ class Ranker(Parameters, Estimator, ABC):
             If labels are clicks: where each document was shown, from 1, whose bias LambdaMART estimates (Hu et al.
             2019); or how likely it was examined, whose inverse weights clicks of LambdaMART and RankSVM.
         start, validation_start
-            The model or scores to improve on, for rounds that `validation` should choose: too many make a good start
-            worse. A fitted ranker or a scorer becomes part of the model. Another library's model with `predict`, or
-            scores, does not: the result is a residual model, which needs `init_score` to predict.
+            The model or scores to improve on, with rounds that `validation` should choose: too many make a start
+            worse. A fitted ranker or a scorer becomes part of the model. Another library's model with `predict`,
+            or scores, does not: the result is a residual model, which needs `init_score` to predict.
         refit
             Whether to fit again on both parts together, for the number of rounds that validation chose.
         on_round
