@@ -3,6 +3,9 @@
 `python -m benchmarks.click_models` simulates users of two rankers, 500 queries with 10 documents, and fits the
 position-based and the user browsing model to three quarters of the sessions, by rankwright and by CLAX, which
 stops early, and chooses its learning rate, by a tenth of these sessions. Needs `pip install clax-models`.
+
+`--examination` measures instead how near the examination by the position-based model is to the truth, in 50
+simulated logs of 200 queries with 8 documents, of two rankers that know the labels up to noise.
 """
 
 from __future__ import annotations
@@ -23,15 +26,46 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 QUERIES, DOCUMENTS = 500, 10
+LOGS = 50  # of examination
 BATCH, EPOCHS, RATES = 128, 300, (0.003, 0.03, 0.1)  # of CLAX: sessions per step, most epochs, learning rates
 
 
 def main() -> None:
-    """Print one line per model and number of sessions."""
+    """Print one of the tables."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--models", nargs="+", default=["position", "browsing"])
     parser.add_argument("--sessions", nargs="+", type=int, default=[5, 20, 100], help="per query")
+    parser.add_argument("--examination", action="store_true", help="bias and coverage of examination")
     options = parser.parse_args(sys.argv[1:] if __name__ == "__main__" else [])
+    if options.examination:
+        print_examination()
+    else:
+        print_beside_clax(options)
+
+
+def print_examination() -> None:
+    """Print the mean of the estimate over the truth, and how many 95 % intervals have the truth."""
+    print("lists per query  estimate / truth  covered")
+    for sessions in (10, 40):
+        logs = [examination_beside_truth(seed, sessions) for seed in range(LOGS)]
+        ratios, covered = (np.concatenate(each).mean() for each in zip(*logs, strict=True))
+        print(f"{sessions:15}  {ratios:16.3f}  {covered:7.1%}", flush=True)
+
+
+def examination_beside_truth(seed: int, sessions: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the estimate over the truth from position 2 on, and whether the interval has the truth."""
+    data = rw.synthetic.polynomial_queries(200, n_documents=8, seed=seed)
+    noise = np.random.default_rng(seed).normal(size=(2, len(data)))
+    rankers = {"old": data.y + noise[0], "new": data.y + noise[1]}  # attractive documents are shown high
+    log = rw.clicks.simulate(data, rankers, sessions=sessions, random_state=seed)
+    estimated = rw.clicks.propensities(log)
+    truth = 1.0 / estimated.position
+    covered = (estimated.low <= truth) & (truth <= estimated.high)
+    return (estimated.values / truth)[1:], covered[1:]
+
+
+def print_beside_clax(options: argparse.Namespace) -> None:
+    """Print one line per model, number of sessions and tool."""
     data = rw.synthetic.polynomial_queries(QUERIES, n_documents=DOCUMENTS, seed=1)
     print("model     sessions  tool        log-likelihood  perplexity  seconds")
     for model in options.models:

@@ -48,8 +48,8 @@ def test_equal_to_loops(decisions, clip):
         return
     for name, value in in_loops(rewards, weights, predicted, expected, clip).items():
         assert ours[name].value == pytest.approx(value, rel=1e-9, abs=1e-12)
-    for name in ("ips", "clipped"):
-        assert 0 <= ours[name].low <= ours[name].value <= ours[name].high
+    for name in ("ips", "clipped", "doubly_robust"):
+        assert min(0, ours[name].value) <= ours[name].low <= ours[name].value <= ours[name].high
 
 
 def test_without_a_reward_the_upper_limit_allows_for_one():
@@ -83,13 +83,17 @@ def test_intervals_cover_a_known_truth():
     random = np.random.default_rng(0)
     rates = random.beta(1, 50, size=40)
     shown = random.dirichlet(np.full(40, 0.3))
-    missed = 0
+    missed = np.zeros(2)
     for _ in range(300):
         items = random.choice(40, size=5000, p=shown)
         clicks = random.random(5000) < rates[items]
-        estimate = rw.clicks.importance_estimates(clicks, (1 / 40) / shown[items])["ips"]
-        missed += not estimate.low <= rates.mean() <= estimate.high
-    assert missed <= 0.05 * 300
+        guess = np.full(5000, 0.01)
+        estimates = rw.clicks.importance_estimates(
+            clicks, (1 / 40) / shown[items], predicted=guess, expected=guess
+        )
+        limits = [(estimates[name].low, estimates[name].high) for name in ("ips", "doubly_robust")]
+        missed += [not low <= rates.mean() <= high for low, high in limits]
+    assert (missed <= 0.05 * 300).all()
 
 
 @pytest.mark.parametrize(

@@ -61,8 +61,8 @@ class OffPolicyEstimate:
 
     def widened(self, reach: float) -> OffPolicyEstimate:
         """Return the estimate with an interval that also allows for an independent error with this reach."""
-        low, high = (np.hypot(limit - self.value, reach) for limit in (self.low, self.high))
-        return replace(self, low=max(0.0, float(self.value - low)), high=float(self.value + high))
+        low, high = (float(np.hypot(limit - self.value, reach)) for limit in (self.low, self.high))
+        return replace(self, low=min(self.value, max(0.0, self.value - low)), high=self.value + high)
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,11 +113,9 @@ class WeightedRewards:
         if self.predicted is not None and self.expected is not None:
             used = self.weights if clip is None else clipped
             corrected = self.expected + self.by_list(used * (self.rewards - self.predicted))
-            direct = float(
-                self.expected.mean()
-            )  # its error is that of the prediction, which these lists do not tell
+            direct = float(self.expected.mean())  # its error is that of the prediction, which lists do not tell
             estimates[DIRECT] = OffPolicyEstimate(direct, np.nan, np.nan, np.nan, np.nan)
-            estimates[DOUBLY_ROBUST] = self._estimate(corrected, None, level)
+            estimates[DOUBLY_ROBUST] = self._estimate(corrected, used, level)
         return estimates
 
     def _self_normalised(self, rewards: Doubles, scale: float, level: float) -> OffPolicyEstimate:
@@ -131,15 +129,11 @@ class WeightedRewards:
             value, low, high, effective_size(self.weights), float(self.weights.max(initial=0.0))
         )
 
-    def _estimate(self, of_lists: Doubles, weights: Doubles | None, level: float) -> OffPolicyEstimate:
-        """Return the mean over lists; without weights, which bound what a list may add, with a normal interval."""
+    def _estimate(self, of_lists: Doubles, weights: Doubles, level: float) -> OffPolicyEstimate:
+        """Return the mean over lists."""
         value = float(of_lists.mean())
-        used = self.weights if weights is None else weights
-        if weights is None:
-            low, high = normal_interval(value, self._variance(of_lists - value), level)
-        else:
-            low, high = self._interval(value, of_lists - value, weights, level)
-        return OffPolicyEstimate(value, low, high, effective_size(used), float(used.max(initial=0.0)))
+        low, high = self._interval(value, of_lists - value, weights, level)
+        return OffPolicyEstimate(value, low, high, effective_size(weights), float(weights.max(initial=0.0)))
 
     def _interval(self, value: float, residuals: Doubles, weights: Doubles, level: float) -> tuple[float, float]:
         """Return an interval that no list can exceed, with the largest reward at every position."""
@@ -237,7 +231,7 @@ def effective_size(weights: Doubles) -> float:
 
 
 def skewed_interval(value: float, variance: float, step: float, level: float) -> tuple[float, float]:
-    """Return an interval for a mean of few rewards with unequal weights, which is never negative.
+    """Return an interval for a mean of few rewards with unequal weights, not negative unless the mean is.
 
     The lower limit is the normal one. The upper one is that of a gamma distribution and allows for one more reward
     at the largest weight, which would move the mean by `step` (Fay & Feuer 1997): rare rewards with large weights,
@@ -247,12 +241,11 @@ def skewed_interval(value: float, variance: float, step: float, level: float) ->
 
     if np.isnan(variance):
         return np.nan, np.nan
-    low, _ = normal_interval(value, variance, level)
+    low, high = normal_interval(value, variance, level)
     mean, wide = value + step, variance + step**2
-    high = (
-        float(gamma.isf((1.0 - level) / 2.0, mean**2 / wide, scale=wide / mean)) if mean > 0 and wide > 0 else mean
-    )
-    return max(0.0, low), high
+    if mean > 0 and wide > 0:
+        high = max(high, float(gamma.isf((1.0 - level) / 2.0, mean**2 / wide, scale=wide / mean)))
+    return min(value, max(0.0, low)), high
 
 
 def normal_interval(value: float, variance: float, level: float) -> tuple[float, float]:
