@@ -52,3 +52,24 @@ def test_labels_that_the_metric_is_not_defined_for_are_refused_once(recwarn):
 def test_a_portfolio_has_no_auto_ranker():
     with pytest.raises(InputError, match=r"^The portfolio of AutoRanker cannot have an AutoRanker in it\.$"):
         AutoRanker(portfolio=["ranksvm", "auto"]).fit(JUDGED)
+
+
+def in_weeks(n_weeks=6, shift=0):
+    weeks = [str((int(query) + shift) % n_weeks) for query in JUDGED.qid]
+    return JUDGED.with_columns(None, {"week": weeks})
+
+
+def test_a_run_in_time_order_shows_the_drift():
+    run = AutoRanker(time_column="week", baseline_column="week", **SIMPLE).fit(in_weeks()).run_
+    assert list(run.drift.values) == ["this model", "best feature", "order today"]
+    assert run.drift.periods == ("1", "2", "3", "4", "5")
+    assert run.to_dict()["drift"]["periods"] == ["1", "2", "3", "4", "5"]
+    assert "From the first fold (1) to the last (5)" in str(run)
+    assert AutoRanker(**SIMPLE).fit(JUDGED).run_.drift is None
+
+
+def test_a_work_folder_belongs_to_the_times_too(tmp_path):
+    ranker = AutoRanker(portfolio="ranksvm", work=tmp_path / "work", time_column="week", n_jobs=1)
+    ranker.fit(in_weeks())
+    with pytest.raises(InputError, match="belongs to a run that differs in data"):
+        ranker.fit(in_weeks(shift=1))

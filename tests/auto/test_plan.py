@@ -152,3 +152,46 @@ def test_values_by_query_are_those_of_the_slow_twin(given_values):
     held_out = HeldOut(QueryLabels(np.zeros(len(query)), groups), np.array(query), np.zeros(len(query), dtype=int))
     found = held_out.by_query(np.array(values), None if mask is None else np.array(mask))
     np.testing.assert_allclose(found, slow.by_query(query, values, mask), rtol=1e-12)
+
+
+def in_weeks(data, n_weeks=6):
+    """The same data with a shown column: queries in turn belong to the weeks."""
+    return data.with_columns(None, {"week": [f"{int(query) % n_weeks}" for query in data.qid]})
+
+
+def test_parts_in_time_order_learn_from_earlier_queries():
+    plan = plan_of(in_weeks(judged(24)), time_column="week")
+    assert (plan.folds, plan.repeats, plan.halves) == (5, 1, None)
+    assert plan.periods == ("1", "2", "3", "4", "5")
+    assert str(plan) == "judged by 20 later queries in 5 folds in time order, each by fits on earlier queries"
+    for number, part in enumerate(plan.parts, start=1):
+        weeks = {int(week) for week in part.train.data.shown["week"]}
+        assert weeks == set(range(number))
+        assert set(part.judges.data.shown["week"]) == {str(number)}
+        np.testing.assert_array_equal(plan.whole.data.X[part.rows], part.train.data.X)
+    np.testing.assert_array_equal(
+        plan.whole.data.y[plan.judging_rows], np.concatenate([part.judges.data.y for part in plan.parts])
+    )
+
+
+def test_many_queries_hold_out_the_latest(monkeypatch):
+    monkeypatch.setattr(module, "MANY_QUERIES", 20)
+    plan = plan_of(in_weeks(judged(30), 10), time_column="week")
+    assert plan.periods == ("8 to 9",)
+    assert len(plan.parts[0].train.data.groups) == 24
+
+
+def test_two_times_are_one_fold():
+    assert plan_of(in_weeks(judged(12), 2), time_column="week").periods == ("1",)
+    with pytest.raises(
+        InputError, match=r"^2 periods need at least 2 different times; column 'week' has 1 different"
+    ):
+        plan_of(in_weeks(judged(12), 1), time_column="week")
+
+
+def test_the_earliest_queries_must_have_something_to_learn_from():
+    data = in_weeks(judged(12))
+    y = np.where([week == "0" for week in data.shown["week"]], 0, data.y)
+    same = RankingData(data.X, y, data.qid).with_columns(None, data.shown)
+    with pytest.raises(InputError, match=r"among the earliest ones, from which the first fold learns: 0\.$"):
+        plan_of(same, time_column="week")

@@ -396,3 +396,62 @@ def test_new_documents_need_ids_and_one_repeat():
         rw.make_folds(data, 3, new_documents=True)
     with pytest.raises(rw.InputError, match="cannot be used with"):
         rw.make_folds(data, 3, repeats=2, new_documents=True)
+
+
+def weeks(n_weeks=8, per_week=4):
+    """Judged queries of several weeks; the column `week` is shown."""
+    data = synthetic.gaussian_queries(n_weeks * per_week)
+    number = np.unique(data.qid, return_inverse=True)[1]
+    return data.with_columns(None, {"week": [str(value % n_weeks) for value in number]})
+
+
+def week_of(part):
+    return np.array([float(week) for week in part.shown["week"]])
+
+
+@pytest.mark.parametrize("validation", [0.0, 0.3, "fold"])
+def test_folds_in_time_order_learn_from_earlier_queries(validation):
+    folds = list(rw.make_folds(weeks(), 3, validation=validation, time_column="week"))
+    assert len(folds) == 3
+    tested = []
+    for fold in folds:
+        earlier = week_of(fold.train)
+        if fold.valid is not None:
+            assert earlier.max() < week_of(fold.valid).min()
+            earlier = np.append(earlier, week_of(fold.valid))
+        assert earlier.max() < week_of(fold.test).min()
+        assert earlier.min() == 0
+        tested += [fold.period]
+        assert not {*fold.train.qid} & {*fold.test.qid}
+    assert tested == sorted(tested)
+    assert folds[-1].period.endswith("7")
+
+
+def test_the_first_half_is_only_learned_from():
+    folds = list(rw.make_folds(weeks(), 4, time_column="week"))
+    assert [fold.period for fold in folds] == ["4", "5", "6", "7"]
+    assert [len(fold.train.groups) for fold in folds] == [16, 20, 24, 28]
+
+
+@pytest.mark.parametrize(
+    "option", [{"repeats": 2}, {"stratify": True}, {"new_documents": True}, {"random_state": 1}]
+)
+def test_options_of_random_folds_have_no_effect_in_time_order(option):
+    with pytest.raises(rw.InputError, match=f"only one division: leave out {next(iter(option))}"):
+        rw.make_folds(weeks(), 3, time_column="week", **option)
+
+
+def test_more_folds_than_times():
+    sentence = (
+        r"^10 periods need at least 10 different times; column 'week' has 8 different times: ask for fewer folds"
+    )
+    with pytest.raises(rw.InputError, match=sentence):
+        rw.make_folds(weeks(), 9, time_column="week")
+
+
+def test_documents_that_were_relevant_before_are_known():
+    data = weeks()
+    same = rw.RankingData(data.X, data.y, data.qid, document_ids=["d"] * len(data)).with_columns(None, data.shown)
+    assert rw.make_folds(same, 3, time_column="week").known_documents == 1.0
+    new = rw.RankingData(data.X, data.y, data.qid, document_ids=[f"d{row}" for row in range(len(data))])
+    assert rw.make_folds(new.with_columns(None, data.shown), 3, time_column="week").known_documents == 0.0

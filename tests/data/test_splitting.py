@@ -216,3 +216,11 @@ def test_models_of_joined_parts_are_those_of_the_whole():
     joined = concat(*split_queries(data, 0.5, 0.5))
     one, other = (rw.LambdaMART(rounds=3).fit(part) for part in (data, joined))
     np.testing.assert_array_equal(one.predict(data), other.predict(data))
+
+
+def test_queries_are_split_in_time_order():
+    judged = rw.synthetic.gaussian_queries(20)
+    data = judged.with_columns(None, {"day": [f"2026-01-{1 + int(query) % 10:02}" for query in judged.qid]})
+    train, test = split_queries(data, 0.7, 0.3, time_column="day")
+    assert (len(train.groups), len(test.groups)) == (14, 6)
+    assert max(train.shown["day"]) < min(test.shown["day"])

@@ -380,3 +380,18 @@ def test_the_headline_is_a_sentence(means, baseline, finding, others):
     noise -= noise.mean(axis=1, keepdims=True)
     compared = compare_report(report_of(np.array(means)[:, None] + noise), baseline=baseline)
     assert compared.summary == f"{finding} ndcg@10 (p < 0.001){others}."
+
+
+def test_gates_against_a_baseline():
+    judged = rw.synthetic.gaussian_queries(20, spread=(0.2, 1.3))
+    good, bad = judged.X.T
+    same = {"old": bad, "new": bad}
+    better = rw.compare({"old": bad, "new": good}, judged, metrics="map", baseline="old")
+    worse = rw.compare({"old": good, "new": bad}, judged, metrics="map", baseline="old")
+    equal = rw.compare(same, judged, metrics="map", baseline="old")
+    gates = [[compared.passes(gate) for gate in ("ahead", "not-behind")] for compared in (better, worse, equal)]
+    assert gates == [[True, True], [False, False], [False, True]]
+    with pytest.raises(rw.InputError, match=r"^gate must be 'ahead' or 'not-behind', not 'better'\.$"):
+        better.passes("better")
+    with pytest.raises(rw.InputError, match=r"^gate needs a baseline to compare with\.$"):
+        rw.compare(same, judged, metrics="map").passes("ahead")

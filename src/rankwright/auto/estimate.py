@@ -190,7 +190,7 @@ def _best_member(
 def _best_feature(plan: FitPlan, metric: Metric, mixture: _Expected, n_threads: int) -> Rival | None:
     """Return the best single feature, with its better direction; None if all features are constant."""
     data, held_out = plan.whole.data, plan.held_out
-    rows = _rows(plan)
+    rows = plan.judging_rows
     names, values = [], []
     for feature in range(data.n_features):
         column = data.X[rows, feature].astype(np.float64)
@@ -215,15 +215,9 @@ def _best_feature(plan: FitPlan, metric: Metric, mixture: _Expected, n_threads: 
 
 
 def _order(column: str, plan: FitPlan, metric: Metric, mixture: _Expected, n_threads: int) -> Rival:
-    scores = order_by(column, plan.whole.data)[_rows(plan)]
+    scores = order_by(column, plan.whole.data)[plan.judging_rows]
     values = plan.held_out.by_query(plan.held_out.values(metric, scores, n_threads))
     return _rival(column, _Expected(values, 0.0), mixture)
-
-
-def _rows(plan: FitPlan) -> NDArray[np.int64]:
-    """Return the row in the whole data of every judging document."""
-    groups = plan.whole.data.groups
-    return np.concatenate([np.arange(groups.offsets[q], groups.offsets[q + 1]) for q in plan.held_out.query])
 
 
 def _rival(name: str, rival: _Expected, mixture: _Expected) -> Rival:

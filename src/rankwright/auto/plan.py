@@ -10,6 +10,7 @@ import numpy as np
 from rankwright.base.errors import InputError
 from rankwright.base.wording import counted
 from rankwright.data.groups import QueryGroups, Ranking
+from rankwright.data.query_times import FIRST_PERIOD, QueryTimes, learned_from
 from rankwright.training.training_set import QueryLabels, TrainingSet
 
 if TYPE_CHECKING:
@@ -88,6 +89,7 @@ class FitPlan:
     matter. The halves tell what is gained by learning from more queries; None if there are too few queries, or so
     many that it does not matter. If `standardise`, the scores of members are standardised within each query before
     they are mixed; if not, they are divided by one number for all queries, which every export target can do.
+    `periods` has the times of each fold's judging queries, if folds are in time order.
     """
 
     whole: TrainingSet
@@ -97,20 +99,39 @@ class FitPlan:
     repeats: int
     halves: Halves | None = None
     standardise: bool = True
+    periods: tuple[str, ...] = ()
 
     @property
     def all_parts(self) -> tuple[PlanPart, ...]:
         """The parts, then the halves."""
         return self.parts if self.halves is None else self.parts + self.halves.parts
 
+    @property
+    def judging_rows(self) -> NDArray[np.int64]:
+        """The row of every judging document; in canonical order the documents of a query are adjacent."""
+        offsets = self.whole.data.groups.offsets
+        return np.concatenate([np.arange(offsets[query], offsets[query + 1]) for query in self.held_out.query])
+
     @classmethod
-    def of(cls, whole: TrainingSet, random_state: int, *, repeats: int | None = None) -> FitPlan:
-        """Divide the queries of data in canonical order; by default there are more repeats of fewer queries."""
+    def of(
+        cls,
+        whole: TrainingSet,
+        random_state: int,
+        *,
+        repeats: int | None = None,
+        time_column: str | None = None,
+    ) -> FitPlan:
+        """Divide the queries of data in canonical order; by default there are more repeats of fewer queries.
+
+        With a `time_column` folds are in time order, and each is judged by fits on earlier queries.
+        """
         n_queries = len(whole.data.groups)
         if n_queries < 2:
             raise InputError("AutoRanker needs at least 2 judged queries: some to learn from and others to judge.")
         if whole.labels.varied.sum() < 2:  # then the part that it judges in has nothing to learn from
             raise InputError("AutoRanker needs at least 2 queries whose labels differ.")
+        if time_column is not None:
+            return cls._in_time_order(whole, QueryTimes.of(whole.data, time_column))
         folds, usual = division_for(n_queries, len(whole))
         repeats = usual if repeats is None else repeats
         random = np.random.default_rng(random_state)
@@ -120,7 +141,26 @@ class FitPlan:
             halves = Halves(*_divided(whole, _judging(whole.labels.varied, 2, 1, random)))
         return cls(whole, *_divided(whole, judging), folds, repeats, halves)
 
+    @classmethod
+    def _in_time_order(cls, whole: TrainingSet, times: QueryTimes) -> FitPlan:
+        """Divide the queries by their times; nothing tells what would be gained by learning from all of them."""
+        one_part = division_for(len(whole.data.groups), len(whole))[0] == 1
+        n_folds = 1 if one_part else max(1, min(FOLDS, len(np.unique(times.values)) - 1))
+        fold = times.folds(n_folds, first=1 - HELD_OUT_FRACTION if one_part else FIRST_PERIOD)
+        judging = [fold == number for number in range(n_folds)]
+        learning = [learned_from(fold, number, in_time_order=True) for number in range(n_folds)]
+        if not whole.labels.varied[learning[0]].any():
+            raise InputError(
+                "AutoRanker needs a query whose labels differ among the earliest ones, from which the first fold "
+                f"learns: {times.span(learning[0])}."
+            )
+        periods = tuple(map(times.span, judging))
+        return cls(whole, *_divided(whole, judging, learning), n_folds, repeats=1, periods=periods)
+
     def __str__(self) -> str:
+        if self.periods:
+            queries, folds = counted(len(self.held_out.query), "later query"), counted(self.folds, "fold")
+            return f"judged by {queries} in {folds} in time order, each by fits on earlier queries"
         queries = counted(len(np.unique(self.held_out.query)), "query")
         if self.folds == 1:
             return f"judged by {queries} held out"
@@ -153,13 +193,17 @@ def _judging(
     return [fold_of_query[repeat] == fold for repeat in range(repeats) for fold in range(folds)]
 
 
-def _divided(whole: TrainingSet, judging: Sequence[NDArray[np.bool_]]) -> tuple[tuple[PlanPart, ...], HeldOut]:
-    return tuple(_part(whole, judges) for judges in judging), _held_out(whole, judging)
+def _divided(
+    whole: TrainingSet, judging: Sequence[NDArray[np.bool_]], learning: Sequence[NDArray[np.bool_]] = ()
+) -> tuple[tuple[PlanPart, ...], HeldOut]:
+    """Return the parts, which learn from all queries that do not judge unless others are given."""
+    masks = zip(judging, learning or [~judges for judges in judging], strict=True)
+    return tuple(_part(whole, *own) for own in masks), _held_out(whole, judging)
 
 
-def _part(whole: TrainingSet, judging: NDArray[np.bool_]) -> PlanPart:
-    rows = np.flatnonzero(~judging[whole.data.groups.query_of_row])
-    return PlanPart(whole.take_queries(~judging), rows, whole.take_queries(judging))
+def _part(whole: TrainingSet, judging: NDArray[np.bool_], learning: NDArray[np.bool_]) -> PlanPart:
+    rows = np.flatnonzero(learning[whole.data.groups.query_of_row])
+    return PlanPart(whole.take_queries(learning), rows, whole.take_queries(judging))
 
 
 def _held_out(whole: TrainingSet, judging: Sequence[NDArray[np.bool_]]) -> HeldOut:

@@ -127,6 +127,13 @@ class AutoRanker(RandomParameters, Ranker):
         "a column that is shown. The model is compared with this order. None: with no order.",
         default=None,
     )
+    time_column: str | None = parameter(
+        Value(str, "'week'", str, "a column", optional=True),
+        "Column with the time of each query, a number or a date: a feature, or a column that is shown. The later "
+        "half of the queries judges, in folds in time order, and each fold is judged by fits on earlier queries. "
+        "None: random folds.",
+        default=None,
+    )
     target: str | None = parameter(
         Value(str, "'solr'", str, "a format of export", optional=True),
         "Where the model is to be exported: a format of `export`, such as 'elasticsearch' or 'solr', with the "
@@ -205,7 +212,7 @@ class AutoRanker(RandomParameters, Ranker):
 
     def _fit(self, task: FitTask) -> tuple[Scorer, History]:
         """Judge every entry of the portfolio, mix them, and estimate the value of the mixture."""
-        plan = FitPlan.of(task.train, self.random_state)
+        plan = FitPlan.of(task.train, self.random_state, time_column=self.time_column)
         if self.baseline_column is not None:
             plan.whole.data.scores_by(self.baseline_column)  # refuses a column that is not there, before any work
         # Refuses labels that the metric is not defined for: once, and not for every ranker of the portfolio.
@@ -298,7 +305,8 @@ class AutoRanker(RandomParameters, Ranker):
         """Return what fits depend on besides their own settings."""
         weights = None if task.row_weights is None else hashlib.sha256(task.row_weights.data).hexdigest()
         metric = identity(self.metric, str(self.metric))
-        data = f"{plan.whole.fingerprint()} {plan}"
+        division = [part.judges.fingerprint() for part in plan.parts] if plan.periods else []
+        data = " ".join([plan.whole.fingerprint(), str(plan), *division])
         return {"data": data, "metric": metric, "random_state": self.random_state, "weights": weights}
 
     def _about(self, task: FitTask, history: History) -> dict[str, Any]:

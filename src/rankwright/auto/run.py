@@ -19,6 +19,8 @@ from rankwright.auto.member_sections import (
 )
 from rankwright.auto.mixing import Standings, standings_of
 from rankwright.base.wording import UNKNOWN, counted, difference, metric_value, microseconds, plain
+from rankwright.crossval.best_feature import best_feature
+from rankwright.crossval.time_drift import TimeDrift
 from rankwright.reports.blocks import Column, Figure, Kind, Note, Section, Table, Text
 from rankwright.reports.result import Result
 
@@ -115,6 +117,24 @@ class AutoRun(Result):
             return mixtures
         return sorted([*mixtures, self.kept], key=lambda priced: -priced.microseconds)  # by other times
 
+    @cached_property
+    def drift(self) -> TimeDrift | None:
+        """The values by fold in time order, of the model and of what learns nothing; None for random folds."""
+        if not self.plan.periods:
+            return None
+        held_out, metric, data = self.plan.held_out, self.frontier.metric, self.plan.whole.data
+        documents = self.plan.judging_rows
+        simple = best_feature(data, metric, n_jobs=self.frontier.n_threads)
+        scores = {"this model": self.kept.mix.scores, "best feature": simple.predict(data)[documents]}
+        if (order := self.estimate.baseline) is not None:
+            scores["order today"] = data.scores_by(order.name)[documents]
+        values = {
+            name: held_out.values(metric, column, self.frontier.n_threads) for name, column in scores.items()
+        }
+        folds = range(len(self.plan.periods))
+        by_fold = {name: [own[held_out.part == fold] for fold in folds] for name, own in values.items()}
+        return TimeDrift(str(metric), self.plan.periods, by_fold)
+
     @property
     def summary(self) -> str:
         """The value to expect."""
@@ -138,6 +158,7 @@ class AutoRun(Result):
                 "without_budget": {"value": self.whole.value, "microseconds": self.whole.microseconds},
                 "failures": self.failures,
                 "passed_over": self.skipped,
+                **({} if self.drift is None else {"drift": self.drift}),
             }
         )
         return facts
@@ -145,7 +166,9 @@ class AutoRun(Result):
     def blocks(self) -> Iterator[Section]:
         """Yield the estimate, the members and their analyses, and the accuracy-latency frontier."""
         metric = str(self.frontier.metric)
-        yield Section("What to expect", [*self.estimate.blocks(), Note(self._judging()), Text(self._cost())])
+        drift = [] if self.drift is None else self.drift.blocks()
+        expected = [*self.estimate.blocks(), Note(self._judging()), *drift, Text(self._cost())]
+        yield Section("What to expect", expected)
         yield standings_section(self.standings, {"failed": self.failures, "skipped": self.skipped})
         yield learning_curves_section(self.members, metric)
         yield likeness_section(self.members, self.plan.held_out.labels.groups)

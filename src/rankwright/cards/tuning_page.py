@@ -10,6 +10,7 @@ from rankwright.base.wording import counted, interval, metric_value, percent
 from rankwright.cards.held_out_queries import held_out_cards
 from rankwright.crossval.best_feature import BEST_FEATURE, held_out_best_features
 from rankwright.crossval.out_of_fold import held_out_fits
+from rankwright.data.splitting import concat
 from rankwright.models.scorer import scorer_of
 from rankwright.reports.page import require_packages, write_page
 from rankwright.statistics.intervals import LEVEL
@@ -65,8 +66,10 @@ def _rankers(tuning: Tuning) -> dict[str, Ranker]:
 
 def _details(tuning: Tuning, on_fit: Callable[[], None]) -> list[Result | Section]:
     """Return the cards of queries ranked out of fold, of the features, the model and the data."""
-    ranker, data = tuning.ranker, tuning.data.data
-    parts = find_protocol(OUT_OF_FOLD).plan(tuning.data, None).parts
+    ranker, time_column = tuning.ranker, tuning.time_column
+    parts = find_protocol(OUT_OF_FOLD).plan(tuning.data, None, time_column).parts
+    judges = [part.judges.data for part in parts]
+    data = tuning.data.data if time_column is None else concat(*judges)  # the earliest queries judge nothing
     fitted = held_out_fits(_rankers(tuning), parts, on_fit=on_fit)
     simple = held_out_best_features(fitted[BEST], data, ranker.metric, n_jobs=ranker.n_jobs)
     result = tuning.correction

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from rankwright.base.errors import InputError
 from rankwright.base.wording import nearest
+from rankwright.crossval.time_drift import TimeDrift
 from rankwright.evaluation.compare import compare_report
 from rankwright.evaluation.cutoffs import CutoffCurves, bare_name, by_cutoff
 from rankwright.evaluation.slices import query_columns
@@ -91,6 +92,13 @@ class CrossComparison(Result):
         options: dict[str, Any] = {"level": level, "random_state": random_state}
         return compare_report(self.report, columns=columns, baseline=baseline or self.baseline, **options)
 
+    def drift(self, metric: str | None = None) -> TimeDrift | None:
+        """Return the values by fold in time order, the best ranker first; None for random folds."""
+        drifts = {name: self[name].drift(metric) for name in self.ranked(metric)}
+        known = {name: drift.values[self[name].ranker] for name, drift in drifts.items() if drift is not None}
+        first = next(iter(drifts.values()))
+        return None if first is None else TimeDrift(first.metric, first.periods, known)
+
     def against(self, baseline: str | None) -> CrossComparison:
         """Return the same results, with all rankers compared with this one."""
         return replace(self, baseline=baseline)
@@ -123,6 +131,8 @@ class CrossComparison(Result):
         metric, first = self.metrics[0], self._first
         means = [[name, *(self.mean(name, other) for other in self.metrics)] for name in self.ranked()]
         folds = [[name, *(fold.report.mean(name, metric) for fold in self[name].folds)] for name in self.ranked()]
+        if (drift := self.drift()) is not None:
+            yield Section("Drift", drift.blocks())
         yield Section(
             "Folds",
             [
@@ -138,7 +148,10 @@ class CrossComparison(Result):
         """Return the results of every ranker, and of the comparison, as JSON values."""
         rankers = {name: result.to_dict() for name, result in self.results.items()}
         comparison = None if self._comparison is None else self._comparison.to_dict()
-        return {"rankers": rankers, "comparison": comparison}
+        drift = self.drift()
+        return {"rankers": rankers, "comparison": comparison} | (
+            {} if drift is None else {"drift": drift.to_dict()}
+        )
 
     @cached_property
     def _comparison(self) -> SystemComparison | None:

@@ -46,6 +46,7 @@ if TYPE_CHECKING:
         stratify: bool
         new_documents: bool
         random_state: int
+        time_column: str | None
         min_relevant: int
         drop_one_label: bool
         metrics: MetricLike | Sequence[MetricLike]
@@ -83,6 +84,7 @@ def cross_validate(
     stratify: bool = False,
     new_documents: bool = False,
     random_state: int = 0,
+    time_column: str | None = None,
     min_relevant: int = 0,
     drop_one_label: bool = False,
     metrics: MetricLike | Sequence[MetricLike] = ("ndcg@10", "map"),
@@ -104,7 +106,7 @@ def cross_validate(
     ranker, data
         A ranker or its name, or several by name, compared on the same folds. And judged documents, a file of
         them, a folder with Fold1 and so on, a list of (train, test) or (train, valid, test), or `make_folds(...)`.
-    folds, repeats, validation, stratify, new_documents, random_state
+    folds, repeats, validation, stratify, new_documents, random_state, time_column
         How data without folds are split, as in `make_folds`; without a validation part all rounds are kept.
     min_relevant
         Drop queries with fewer relevant documents (label >= 1) from all parts, before data are split.
@@ -132,10 +134,11 @@ def cross_validate(
     (1.0, ['Fold1', 'Fold2', 'Fold3'])
     """
     named, asked = named_rankers(ranker), checked_metrics(metrics, find_convention(convention))
-    how = SplitOptions(folds, repeats, validation, random_state, stratify, new_documents)
+    how = SplitOptions(folds, repeats, validation, random_state, stratify, new_documents, time_column)
     parts = Folds.of(data, how, min_relevant=min_relevant, n_jobs=next(iter(named.values())).n_jobs)
     protocol = default_protocol(has_validation=parts.has_validation) if tune is True else tune or None
-    grids, options = _grids(grid, named, several=is_several(ranker)), (protocol, refit, workers, on_fit)
+    grids = _grids(grid, named, several=is_several(ranker))
+    options = (protocol, refit, workers, on_fit, time_column)
     fitters = {name: FoldFitter(each, grids[name], *options) for name, each in named.items()}
     left_out = QueryFilter(min_relevant, drop_one_label)
     validated = _validate(fitters, parts, _Measuring(asked, convention, left_out), on_fold)
@@ -193,7 +196,9 @@ class _Measuring:
         except InputError as error:
             raise InputError(f"{fold.name} cannot be measured: {error}") from None
         rounds = ranker.history_.best_round
-        return FoldResult(fold.name, fold.repeat, report, averaged, rounds, chosen, trials, ranker.model_)
+        return FoldResult(
+            fold.name, fold.repeat, report, averaged, rounds, chosen, trials, ranker.model_, fold.period
+        )
 
 
 def _validate(

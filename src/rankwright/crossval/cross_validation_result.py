@@ -10,6 +10,7 @@ import numpy as np
 
 from rankwright.base.errors import parameter
 from rankwright.base.wording import counted, metric_value, percent, plain, seconds
+from rankwright.crossval.time_drift import TimeDrift
 from rankwright.evaluation.report import Report
 from rankwright.reports.blocks import Column, Figure, Kind, Note, Section, Table, Text
 from rankwright.reports.charts.bars import interval_chart
@@ -36,7 +37,8 @@ TUNED = {"validation": "tuned on the validation part of each fold", "out-of-fold
 class FoldResult:
     """Results of one fold.
 
-    They are its test report, the same with ties averaged, the chosen setting, all trials, and the fitted model.
+    They are its test report, the same with ties averaged, the chosen setting, all trials, the fitted model, and
+    the times of the test queries if folds are in time order.
     """
 
     fold: str
@@ -47,6 +49,7 @@ class FoldResult:
     chosen: Mapping[str, Any]
     trials: tuple[Trial, ...]
     model: Scorer
+    period: str = ""
 
 
 @dataclass(frozen=True, repr=False)
@@ -108,6 +111,14 @@ class CrossValidation(Result):
         values = values[~np.isnan(values)]
         return float(values.std(ddof=1) / np.sqrt(len(values))) if len(values) > 1 else float("nan")
 
+    def drift(self, metric: str | None = None) -> TimeDrift | None:
+        """Return the values by fold in time order, of the first metric by default; None for random folds."""
+        if not all(fold.period for fold in self.folds):
+            return None
+        name = metric or self.metrics[0]
+        values = [fold.report.per_query(self.ranker, name) for fold in self.folds]
+        return TimeDrift(name, tuple(fold.period for fold in self.folds), {self.ranker: values})
+
     def fold_name(self, fold: FoldResult) -> str:
         """Return the name of a fold, with the number of its repeat if there are several."""
         return fold.fold if self.repeats == 1 else f"{fold.fold}, repeat {fold.repeat}"
@@ -144,6 +155,8 @@ class CrossValidation(Result):
     def blocks(self) -> Iterator[Section]:
         """Yield every fold with the means, and what was chosen."""
         yield Section("Folds", list(self._fold_blocks()))
+        if (drift := self.drift()) is not None:
+            yield Section("Drift", drift.blocks())
         yield Section("What was chosen", list(self._chosen_blocks()))
 
     def to_dict(self) -> dict[str, Any]:
@@ -162,6 +175,7 @@ class CrossValidation(Result):
                 "mean_with_ties_averaged": {name: self.mean(name, averaged_ties=True) for name in self.metrics},
                 "known_documents": self.known_documents,
                 "seconds": self.seconds,
+                **({} if (drift := self.drift()) is None else {"drift": drift}),
             }
         )
         return facts
@@ -169,6 +183,7 @@ class CrossValidation(Result):
     def _fold_to_dict(self, fold: FoldResult) -> dict[str, Any]:
         return {
             "fold": fold.fold,
+            **({"period": fold.period} if fold.period else {}),
             "repeat": fold.repeat,
             "metrics": {metric: fold.report.mean(self.ranker, metric) for metric in self.metrics},
             "chosen": fold.chosen,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from rankwright.base.errors import InputError
 from rankwright.training.concurrent_fits import run_all
 from rankwright.tuning.grid import settings_of
-from rankwright.tuning.judging_queries import find_protocol
+from rankwright.tuning.judging_queries import OUT_OF_FOLD, find_protocol
 from rankwright.tuning.trials import configured
 from rankwright.tuning.tune import require_workers
 from rankwright.tuning.tune import tune as choose_setting
@@ -46,6 +46,7 @@ class FoldFitter:
     refit: bool
     workers: int | None
     on_fit: Callable[[], None]
+    time_column: str | None = None
 
     def __post_init__(self) -> None:
         """Report mistakes before any fit."""
@@ -67,6 +68,7 @@ class FoldFitter:
             fold.train,
             validation=fold.valid,
             choose=self.protocol,
+            time_column=self.time_column if self.protocol == OUT_OF_FOLD else None,
             grid=True if self.grid is None else self.grid,
             workers=self.workers,
             on_fit=self.on_fit,

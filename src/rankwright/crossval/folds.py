@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from rankwright.base.errors import InputError, parameter
 from rankwright.base.wording import counted
-from rankwright.crossval.splits import SplitOptions, document_folds, known_documents, parts_of, strata
+from rankwright.crossval.splits import SplitOptions, document_folds, known_documents, parts_of, strata, time_folds
 from rankwright.data.dataset import RankingData, canonical_queries
 from rankwright.data.query_filters import QueryFilter, drop_queries
+from rankwright.data.query_times import QueryTimes
 from rankwright.data.readers.any_format import read_judged
 from rankwright.data.readers.fold_folders import find_folds, read_fold
 from rankwright.data.splitting import deal_folds, generator
@@ -21,18 +22,26 @@ from rankwright.training.training_set import TrainingSet
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
+    import numpy as np
+
+    from rankwright.base.arrays import Integers
+
     FoldsData: TypeAlias = "RankingData | TrainingSet | str | os.PathLike[str] | Parts | Folds"
     Parts = Sequence[Sequence[RankingData]]
 
 
 class FoldParts(NamedTuple):
-    """One fold: its name, which repeat it belongs to (from 1), and its parts; not every fold has a valid part."""
+    """One fold: its name, which repeat it belongs to (from 1), and its parts; not every fold has a valid part.
+
+    `period` has the times of its test queries, if folds are in time order.
+    """
 
     name: str
     repeat: int
     train: RankingData
     valid: RankingData | None
     test: RankingData
+    period: str = ""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -110,6 +119,7 @@ def make_folds(
     new_documents: bool = False,
     min_relevant: int = 0,
     random_state: int = 0,
+    time_column: str | None = None,
 ) -> Folds:
     """Split judged documents into folds by query, for `cross_validate` or for a loop over their parts.
 
@@ -140,6 +150,11 @@ def make_folds(
         Drop queries with fewer relevant documents than this before the data are split.
     random_state
         Seed of the splits.
+    time_column
+        A feature, or a column that is shown, with the time of each query: a number or a date. Folds are then in
+        time order, and a fold learns from earlier queries only: the earliest half of the queries is only learned
+        from, the later half is divided into folds. Queries of the same time are in the same fold. A validation
+        part has the latest of the earlier queries. None: random folds.
 
     Examples
     --------
@@ -152,7 +167,7 @@ def make_folds(
     """
     if not isinstance(data, RankingData):
         raise InputError(f"make_folds takes RankingData, not {type(data).__name__}.")
-    splits = SplitOptions(folds, repeats, validation, random_state, stratify, new_documents)
+    splits = SplitOptions(folds, repeats, validation, random_state, stratify, new_documents, time_column)
     return _of_collection(data, splits, min_relevant)
 
 
@@ -197,7 +212,8 @@ def _refuse_options(has_folds: str, splits: SplitOptions, min_relevant: int = 0)
     if splits != SplitOptions() or min_relevant:
         also = f"{parameter('min_relevant')} and " if min_relevant else ""
         *names, last = map(
-            parameter, ("folds", "repeats", "validation", "stratify", "new_documents", "random_state")
+            parameter,
+            ("folds", "repeats", "validation", "stratify", "new_documents", "random_state", "time_column"),
         )
         raise InputError(f"{has_folds}; {also}{', '.join(names)} and {last} are for data without folds.")
 
@@ -215,18 +231,26 @@ def _without_few(fold: FoldParts, min_relevant: int) -> FoldParts:
 def _of_collection(data: RankingData, splits: SplitOptions, min_relevant: int) -> Folds:
     reasons = QueryFilter(min_relevant).reasons(data.y, data.groups)
     kept = drop_queries(data, min_relevant=min_relevant)
-    queries, random = canonical_queries(kept), generator(splits.random_state)
-    counts = strata(kept) if splits.stratify else None
-    repeats = [deal_folds(queries, splits.folds, random, counts=counts) for _ in range(splits.repeats)]
-
+    times = None if splits.time_column is None else QueryTimes.of(kept, splits.time_column)
+    random = generator(splits.random_state)
+    repeats = _dealt(kept, splits, random) if times is None else [time_folds(times, splits)]
     fold_of_row = document_folds(kept, splits.folds, random) if splits.new_documents else None
 
     def parts() -> Iterator[FoldParts]:
         for repeat, fold_of_query in enumerate(repeats, start=1):
             for fold in range(splits.folds):
                 is_new = None if fold_of_row is None else fold_of_row == fold
-                yield FoldParts(f"Fold{fold + 1}", repeat, *parts_of(kept, fold_of_query, fold, splits, is_new))
+                period = "" if times is None else times.span(fold_of_query == fold)
+                own_parts = parts_of(kept, fold_of_query, fold, splits, is_new)
+                yield FoldParts(f"Fold{fold + 1}", repeat, *own_parts, period)
 
     dropped = {reason: int(is_dropped.sum()) for reason, is_dropped in reasons.items()}
-    known = 0.0 if splits.new_documents else known_documents(kept, repeats[0])
+    ordered = splits.in_time_order
+    known = 0.0 if splits.new_documents else known_documents(kept, repeats[0], in_time_order=ordered)
     return Folds(splits.repeats, splits.has_validation, parts, splits.folds * splits.repeats, dropped, known)
+
+
+def _dealt(data: RankingData, splits: SplitOptions, random: np.random.Generator) -> list[Integers]:
+    """Return the random fold of every query, for each repeat."""
+    queries, counts = canonical_queries(data), strata(data) if splits.stratify else None
+    return [deal_folds(queries, splits.folds, random, counts=counts) for _ in range(splits.repeats)]

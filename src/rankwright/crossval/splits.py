@@ -10,6 +10,7 @@ import numpy as np
 from rankwright.base.errors import InputError, parameter
 from rankwright.data.dataset import canonical_queries
 from rankwright.data.query_filters import relevant_documents
+from rankwright.data.query_times import learned_from
 from rankwright.data.splitting import draw_evenly, generator, part_sizes, split_queries
 from rankwright.rankers.parameters.checks import Flag, Integer
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rankwright.data.dataset import RankingData
+    from rankwright.data.query_times import QueryTimes
 
 PREVIOUS_FOLD = "fold"  # validation by a whole fold
 CHECKS = {
@@ -38,10 +40,13 @@ class SplitOptions:
     random_state: int = 0
     stratify: bool = False
     new_documents: bool = False
+    time_column: str | None = None
 
     def __post_init__(self) -> None:
         for name, check in CHECKS.items():
             check.require(parameter(name), getattr(self, name))
+        if self.time_column is not None:
+            self._require_time_order()
         if self.new_documents and self.repeats > 1:
             raise InputError(
                 f"{parameter('new_documents')} tests each query on some of its documents, once: it cannot be used "
@@ -54,6 +59,21 @@ class SplitOptions:
         elif isinstance(self.validation, bool | str) or not 0 <= self.validation < 1:
             name = parameter("validation")
             raise InputError(f"{name} must be a number from 0 to below 1, or 'fold', not {self.validation!r}.")
+
+    def _require_time_order(self) -> None:
+        """Refuse options of random divisions, which have no effect in time order."""
+        random = {"repeats": 1, "stratify": False, "new_documents": False, "random_state": 0}
+        for name, usual in random.items():
+            if getattr(self, name) != usual:
+                raise InputError(
+                    f"{parameter('time_column')} makes folds in time order, of which there is only one division: "
+                    f"leave out {parameter(name)}."
+                )
+
+    @property
+    def in_time_order(self) -> bool:
+        """Whether a fold learns from earlier queries only."""
+        return self.time_column is not None
 
     @property
     def has_validation(self) -> bool:
@@ -83,15 +103,17 @@ def parts_of(
     is_test = fold_of_row == fold
     is_known = np.ones(len(data), bool) if is_new is None else ~is_new
     test = data.take(is_test if is_new is None else is_test & is_new)
+    is_outside = learned_from(fold_of_row, fold, in_time_order=splits.in_time_order)
     if splits.validation == PREVIOUS_FOLD:
-        is_valid = fold_of_row == (fold - 1) % splits.folds
-        return data.take(~is_test & ~is_valid & is_known), data.take(is_valid & is_known), test
-    outside = data.take(~is_test & is_known)
+        is_valid = fold_of_row == (fold - 1 if splits.in_time_order else (fold - 1) % splits.folds)
+        return data.take(is_outside & ~is_valid & is_known), data.take(is_valid & is_known), test
+    outside = data.take(is_outside & is_known)
     if not splits.has_validation:
         return outside, None, test
     fraction = float(splits.validation)
     if not splits.stratify:
-        train, valid = split_queries(outside, 1 - fraction, fraction, random_state=splits.random_state)
+        seed, column = splits.random_state, splits.time_column
+        train, valid = split_queries(outside, 1 - fraction, fraction, random_state=seed, time_column=column)
         return train, valid, test
     return *_stratified_split(outside, fraction, splits.random_state), test
 
@@ -115,7 +137,16 @@ def document_folds(data: RankingData, n_folds: int, random: np.random.Generator)
     return folds
 
 
-def known_documents(data: RankingData, fold_of_query: NDArray[np.int64]) -> float:
+def time_folds(times: QueryTimes, splits: SplitOptions) -> NDArray[np.int64]:
+    """Return the fold of every query in time order; negative for queries before the first fold.
+
+    If a fold validates by the fold before it, the first one does so by a period of its own, fold -1.
+    """
+    before = int(splits.validation == PREVIOUS_FOLD)
+    return times.folds(splits.folds + before) - before
+
+
+def known_documents(data: RankingData, fold_of_query: NDArray[np.int64], *, in_time_order: bool = False) -> float:
     """Return the fraction of relevant test documents that are relevant for training queries, too; or NaN."""
     is_relevant = data.y > 0
     if data.document_ids is None or not is_relevant.any():
@@ -123,6 +154,11 @@ def known_documents(data: RankingData, fold_of_query: NDArray[np.int64]) -> floa
     names = data.document_ids[is_relevant].astype(str)
     folds = fold_of_query[data.groups.query_of_row][is_relevant]
     _, document_of_row = np.unique(names, return_inverse=True)
+    if in_time_order:
+        first_fold = np.full(document_of_row.max() + 1, folds.max())
+        np.minimum.at(first_fold, document_of_row, folds)
+        is_known = (first_fold[document_of_row] < folds)[folds >= 0]
+        return float(np.mean(is_known)) if len(is_known) else float("nan")
     n_relevant = np.bincount(document_of_row)
     _, pairs, counts = np.unique(
         document_of_row * (folds.max() + 1) + folds, return_inverse=True, return_counts=True

@@ -11,6 +11,7 @@ from rankwright.base.errors import InputError, parameter
 from rankwright.base.wording import counted
 from rankwright.data.alignment import aligned
 from rankwright.data.dataset import Documents, RankingData, canonical_queries
+from rankwright.data.query_times import QueryTimes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,8 +26,10 @@ SHARED_QUERIES = ("refuse", "merge", "separate")
 KINDS = {"i": "integers", "u": "integers", "U": "strings", "S": "bytes"}
 
 
-def split_queries(data: SomeDocuments, *sizes: float, random_state: int = 0) -> tuple[SomeDocuments, ...]:
-    """Split documents at random into parts with different queries.
+def split_queries(
+    data: SomeDocuments, *sizes: float, random_state: int = 0, time_column: str | None = None
+) -> tuple[SomeDocuments, ...]:
+    """Split documents at random, or in time order, into parts with different queries.
 
     All documents of a query go to the same part and keep their order. The split depends neither on the order of
     the rows nor on the names of the queries.
@@ -40,6 +43,10 @@ def split_queries(data: SomeDocuments, *sizes: float, random_state: int = 0) -> 
         Or the number of queries in each part; these sum to the number of queries.
     random_state
         The seed.
+    time_column
+        A feature, or a column that is shown, with the time of each query: a number or a date. The first part then
+        has the earliest queries, the last the latest; queries of the same time are in the same part, so that sizes
+        are kept as nearly as times allow. None: a random split.
 
     Examples
     --------
@@ -51,7 +58,11 @@ def split_queries(data: SomeDocuments, *sizes: float, random_state: int = 0) -> 
     set()
     """
     _require_documents(data)
-    ends = np.cumsum(part_sizes(sizes, len(data.groups)))
+    numbers = part_sizes(sizes, len(data.groups))
+    if time_column is not None:
+        period = QueryTimes.of(data, time_column).periods((numbers / numbers.sum()).tolist())
+        return tuple(data.take_queries(period == part) for part in range(len(numbers)))
+    ends = np.cumsum(numbers)
     drawn = _shuffled_queries(data, random_state)
     return tuple(data.take_queries(part) for part in np.split(drawn, ends[:-1]))
 

@@ -265,7 +265,7 @@ def _matrix(
 def _days(column: TableColumn) -> list[float]:
     """Return dates and times, in a type of their library or as text, as numbers of days since 1970."""
     texts = column.texts()
-    days = {text: nan if text is None else _days_since_1970(text, column.name) for text in dict.fromkeys(texts)}
+    days = {text: nan if text is None else days_since_1970(text, column.name) for text in dict.fromkeys(texts)}
     return [days[text] for text in texts]
 
 
@@ -278,7 +278,8 @@ def is_date(text: str) -> bool:
     return True
 
 
-def _days_since_1970(text: str, column: str) -> float:
+def days_since_1970(text: str, column: str) -> float:
+    """Return a date or a time as a number of days; `column` is named in the refusal of anything else."""
     if not is_date(text):
         raise InputError(
             f"{text[:60]!r} in column {column!r} is not a date such as 2026-03-31 or 2026-03-31 12:30:00."

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
-from rankwright.base.errors import InputError
-from rankwright.base.wording import counted, nearest, plain
+from rankwright.base.errors import InputError, parameter
+from rankwright.base.wording import counted, listed, nearest, plain
 from rankwright.evaluation.compared import (
     Compared,
     SliceComparison,
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from rankwright.statistics.paired_tests import PairComparison
 
 
+GATES = AHEAD, NOT_BEHIND = "ahead", "not-behind"
 MAX_BARS = 6  # systems per slice of a chart
 
 
@@ -112,6 +113,35 @@ class SystemComparison(Result):
     def slices(self, metric: MetricLike | None = None) -> tuple[Slicing, ...]:
         """Return the comparisons by slices of queries."""
         return self.slicings[self._name(metric)]
+
+    def passes(self, gate: str, metric: MetricLike | None = None) -> bool:
+        """Return whether every other system passes a gate against the baseline.
+
+        Parameters
+        ----------
+        gate
+            `"ahead"`: significantly better than the baseline, corrected for the number of systems; `"not-behind"`:
+            not significantly worse.
+        metric
+            The metric that decides, by default the first.
+
+        Examples
+        --------
+        >>> judged = rw.synthetic.gaussian_queries(20, spread=(0.2, 1.3))
+        >>> systems = {"new": judged.X[:, 0], "old": judged.X[:, 1]}
+        >>> compared = rw.compare(systems, judged, metrics="map", baseline="old")
+        >>> compared.passes("ahead")
+        True
+        """
+        if gate not in GATES:
+            raise InputError(f"{parameter('gate')} must be {listed(GATES)}, not {gate!r}.")
+        if self.baseline is None:
+            raise InputError(f"{parameter('gate')} needs a {parameter('baseline')} to compare with.")
+        by = self.by(metric)
+        sure = [(pair.difference, by.is_significant(pair)) for pair in by.against_reference()]
+        if gate == AHEAD:
+            return all(significant and difference > 0 for difference, significant in sure)
+        return not any(significant and difference < 0 for difference, significant in sure)
 
     def left_out(self, metric: MetricLike | None = None) -> int:
         """Return the number of queries that are left out because a system has no value."""

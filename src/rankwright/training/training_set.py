@@ -23,6 +23,7 @@ from rankwright.data.dataset import (
 from rankwright.data.feature_ranges import FeatureRanges
 from rankwright.data.groups import QueryGroups
 from rankwright.data.query_features import QueryFeature, with_query_features
+from rankwright.data.query_times import QueryTimes, learned_from
 from rankwright.data.splitting import deal_folds
 from rankwright.training.binned_features import (
     NO_CATEGORIES,
@@ -273,15 +274,22 @@ def hold_out_queries(
 
 
 def fold_queries(
-    train: TrainingSet, n_folds: int, random: np.random.Generator
+    train: TrainingSet, n_folds: int, random: np.random.Generator, *, time_column: str | None = None
 ) -> list[tuple[TrainingSet, TrainingSet]]:
     """Return, for each of `n_folds` random folds of the queries, the training set without the fold, and the fold.
 
-    Queries are drawn in canonical order as above; there must be at least `n_folds` of them.
+    Queries are drawn in canonical order as above; there must be at least `n_folds` of them. With a `time_column`
+    folds are in time order, each after the queries that are learned from.
     """
-    fold_of_query = deal_folds(train.canonical_queries, n_folds, random)
+    if time_column is None:
+        fold_of_query = deal_folds(train.canonical_queries, n_folds, random)
+    else:
+        fold_of_query = QueryTimes.of(train.data, time_column).folds(n_folds)
     return [
-        (train.take_queries(fold_of_query != fold), train.take_queries(fold_of_query == fold))
+        (
+            train.take_queries(learned_from(fold_of_query, fold, in_time_order=time_column is not None)),
+            train.take_queries(fold_of_query == fold),
+        )
         for fold in range(n_folds)
     ]
 

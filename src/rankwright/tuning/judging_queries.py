@@ -43,25 +43,26 @@ class JudgingPlan(NamedTuple):
 class Protocol:
     """How settings are chosen: how training and validation data are split, and into how many parts."""
 
-    plan: Callable[[Judged, Judged | None], JudgingPlan]
+    plan: Callable[[Judged, Judged | None, str | None], JudgingPlan]
     n_parts: int
 
 
-def by_validation(train: Judged, valid: Judged | None) -> JudgingPlan:
+def by_validation(train: Judged, valid: Judged | None, time_column: str | None = None) -> JudgingPlan:
     """Fit on the training part and evaluate on the validation part; the final fit uses the training part."""
     if valid is None:
         raise InputError("Choosing a setting on validation needs a validation part; 'out-of-fold' does not.")
+    del time_column  # the validation part is given
     fitted_on = TrainingSet.of(train)
     return JudgingPlan([JudgingPart(fitted_on, TrainingSet.of(valid))], final=fitted_on)
 
 
-def out_of_fold(train: Judged, valid: Judged | None) -> JudgingPlan:
-    """Cross-validate over the queries of both parts; the final fit uses both."""
+def out_of_fold(train: Judged, valid: Judged | None, time_column: str | None = None) -> JudgingPlan:
+    """Cross-validate over the queries of both parts, in time order if they have times; the final fit uses both."""
     both = TrainingSet.of(train)
     if valid is not None:  # equal query ids in the two parts need not be the same query
         other = aligned(TrainingSet.of(valid).data, both.data)
         both = TrainingSet(concat(both.data, other, shared_queries="separate"))
-    folds = fold_queries(both, FOLDS, np.random.default_rng(SEED))
+    folds = fold_queries(both, FOLDS, np.random.default_rng(SEED), time_column=time_column)
     return JudgingPlan([JudgingPart(*fold) for fold in folds], final=both)
 
 

@@ -14,7 +14,7 @@ from rankwright.rankers.parameters.declaration import Parameter, Parameters, req
 from rankwright.rankers.parameters.search_space import NEVER_SEARCHED, Choices, Range
 from rankwright.rankers.parameters.spelling import spelled
 from rankwright.tuning.grid import settings_of, try_settings
-from rankwright.tuning.judging_queries import default_protocol, find_protocol
+from rankwright.tuning.judging_queries import OUT_OF_FOLD, default_protocol, find_protocol
 from rankwright.tuning.optuna_search import INTERRUPTED, NO_TIME, SettingSearch
 from rankwright.tuning.optuna_storage import import_optuna, open_study, purpose_of, quiet
 from rankwright.tuning.trials import COMPLETE, best_of, chosen_parameters, configured
@@ -40,6 +40,7 @@ def tune(
     *,
     validation: Judged | None = None,
     choose: str | None = None,
+    time_column: str | None = None,
     trials: int | None = None,
     time_limit: float | str | None = None,
     space: Mapping[str, Any] | None = None,
@@ -63,6 +64,9 @@ def tune(
     data, validation, choose
         Judged documents, and how settings are compared: on the `"validation"` part, the default if there is one;
         or `"out-of-fold"`, by cross-validation over the queries of `data` and, if given, `validation`.
+    time_column
+        A feature, or a column that is shown, with the time of each query: settings are compared out of fold in
+        time order, each fold by fits on earlier queries, as in `make_folds`. None: by random folds.
     trials
         Number of settings to try; by default 60.
     time_limit
@@ -93,8 +97,12 @@ def tune(
     """
     require_workers(workers)
     protocol = default_protocol(has_validation=validation is not None) if choose is None else choose
-    plan = partial(find_protocol(protocol).plan, data, validation)
-    task = _Task(as_ranker(ranker), plan, protocol, workers, on_fit)
+    if time_column is not None and protocol != OUT_OF_FOLD:
+        raise InputError(
+            f"{parameter('time_column')} divides queries out of fold; a validation part is given here."
+        )
+    plan = partial(find_protocol(protocol).plan, data, validation, time_column)
+    task = _Task(as_ranker(ranker), plan, protocol, workers, on_fit, time_column)
     if grid is not None and grid is not False:
         _refuse_with_grid({"trials": trials, "time_limit": time_limit, "space": space, "storage": storage})
         return task.from_grid(None if grid is True else grid)
@@ -120,6 +128,7 @@ class _Task:
     protocol: str
     workers: int | None
     on_fit: Callable[[], None]
+    time_column: str | None
 
     def from_grid(self, grid: Grid | None) -> Tuning:
         """Try all combinations of a grid's values."""
@@ -155,6 +164,7 @@ class _Task:
         best = best_of(trials)
         chosen = configured(self.ranker, chosen_parameters(self.ranker, best))
         own = next((trial for trial in trials if self._is_own(trial.parameters)), None)
+        facts["time_column"] = self.time_column
         return Tuning(chosen, plan.final, self.protocol, best, tuple(trials), own, **facts)
 
     def _is_own(self, setting: Mapping[str, Any]) -> bool:

@@ -55,7 +55,7 @@ class Tuning(Result):
     on: those given, together with the validation part if settings were compared `"out-of-fold"` (`protocol`).
     `best` is the best of all `trials`, `baseline` the one with the ranker's own setting, None if it is not among
     them. `study` is Optuna's, for its plots; None after a grid. `ended` says why there are no more trials:
-    `"all trials"`, `"time limit"` or `"interrupted"`.
+    `"all trials"`, `"time limit"` or `"interrupted"`. `time_column` has the times by which folds were ordered.
     """
 
     ranker: Ranker
@@ -68,6 +68,7 @@ class Tuning(Result):
     study: Study | None = None
     ended: str = ALL_TRIALS
     seconds: float = 0.0
+    time_column: str | None = None
 
     @cached_property
     def correction(self) -> Correction:

@@ -592,3 +592,40 @@ def test_the_model_is_compared_with_the_order_of_today(run, refuse, tmp_path):
     assert browser["queries"][0]["text"] == f"shop {browser['queries'][0]['id']}"
     assert "order today (position)" in run(*words).out
     assert "There is no column 'rank'" in refuse(*words[:-1], "rank")
+
+
+def in_weeks(path):
+    """A table of small data with the week of each query."""
+    data = small_data()
+    rows = [
+        f"{query},{2 * (int(query.split()[1]) % 6)},{int(label)},{','.join(map(str, features))}"
+        for query, label, features in zip(data.qid, data.y, data.X.tolist(), strict=True)
+    ]
+    path.write_text("\n".join(["qid,week,label,a,b,c,d", *rows]))
+    return path
+
+
+@pytest.mark.parametrize("verb", ["auto", "crossval", "tune"])
+def test_folds_in_time_order(run, refuse, verb, tmp_path):
+    table = in_weeks(tmp_path / "weeks.csv")
+    words = {
+        "auto": ("auto", "--model", tmp_path / "m.rw", "--portfolio", "ranksvm"),
+        "crossval": ("crossval", "ranksvm"),
+        "tune": ("tune", "ranksvm", "--grid", "C=0.1,1"),
+    }[verb] + ("--data", table, "--jobs", 1, "--time-column")
+    facts = run(*words, "week", "--json").json
+    if verb != "tune":
+        assert facts["drift"]["periods"] == ["2", "4", "6", "8", "10"]
+    assert "There is no column 'weak'; did you mean 'week'?" in refuse(*words, "weak")
+
+
+def test_the_target_of_an_export(run, refuse, tmp_path):
+    table, model = in_weeks(tmp_path / "weeks.csv"), tmp_path / "m.rw"
+    forests = '["mart", {"ranker": "lambdamart", "rounds": 5}]'
+    words = ("auto", "--data", table, "--model", model, "--jobs", 1, "--portfolio")
+    assert run(*words, forests.replace('"mart"', '{"ranker": "mart", "rounds": 5}'), "--for", "solr").code == 0
+    assert run("export", model, "--to", "solr", "--out", tmp_path / "solr.json").code == 0
+    assert "--for must be one of lightgbm, xgboost," in refuse(*words, forests, "--for", "elastic")
+    code, _, err = run(*words, "ranksvm,mart", "--for", "solr")
+    assert code == 2
+    assert "rankwright: RankSVM cannot be part of a model for Solr" in err

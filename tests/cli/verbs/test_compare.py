@@ -138,7 +138,7 @@ def test_the_order_of_today_is_the_baseline(run, refuse, shop, tmp_path):
     letor = tmp_path / "judged.txt"
     letor.write_text("1 qid:1 1:1\n0 qid:1 1:2\n")
     assert refuse("compare", tmp_path / "new.rw", "--data", letor, "--baseline-column", "position") == (
-        "--show and --baseline-column are for tables only, not for LETOR files."
+        "--show, --baseline-column and --time-column are for tables only, not for LETOR files."
     )
 
 
@@ -199,3 +199,14 @@ def test_fixed_fusions_of_retrievers_are_systems_too(run, refuse, fold, systems,
         "compare", *systems, "--data", fold / "test.txt", "--fusions"
     )
     assert "a fusion has no rounds" in refuse("evaluate", *words, "--fusions", "--rounds", "3")
+
+
+def test_a_gate_has_an_exit_code(run, refuse, fold, systems):
+    words = ("compare", *systems[:2], "--data", fold / "test.txt", "--metrics", "ndcg@10")
+    code, _, err = run(*words, "--baseline", systems[0], "--gate", "ahead")
+    assert (code, err.splitlines()[-1]) == (3, "the gate ahead is not passed")
+    code, out, err = run(*words, "--baseline", systems[1], "--gate", "not-behind", "--json")
+    assert (code, err.splitlines()[-1]) == (0, "the gate not-behind is passed")
+    assert json.loads(out)["passed"] is True
+    assert "--gate needs --baseline or --baseline-column" in refuse(*words, "--gate", "ahead")
+    assert "--gate must be 'ahead' or 'not-behind', not 'best'" in refuse(*words, "--gate", "best")

@@ -114,12 +114,12 @@ class ReadOptions:
 
     def refuse_columns(self, path: Path) -> None:
         """Refuse options that have no effect on a LETOR file."""
-        for name in ("label", "qid", "docid", "features", "drop", "categorical", "dates", "show", "delimiter"):
+        for name in ("show", "label", "qid", "docid", "features", "drop", "categorical", "dates", "delimiter"):
             if getattr(self, name) is not None:
                 hint = "; for the number of features there is --n-features" if name == "features" else ""
                 if str(path) == "-" and self.format is None:
                     hint = ", as which standard input is read; add --format csv, tsv or parquet"
-                option = "--show and --baseline-column are" if name == "show" else f"--{name} is"
+                option = "--show, --baseline-column and --time-column are" if name == "show" else f"--{name} is"
                 raise InputError(f"{option} for tables only, not for LETOR files{hint}.")
 
     def delimiter_of(self, kind: str) -> str | None:
@@ -307,15 +307,20 @@ def files_of(path: Path) -> list[Path]:
     return [*path.glob("*.txt*"), *path.glob("Fold*/*.txt*")] if path.is_dir() else [path]
 
 
-def read_collection(path: Path, reading: ReadOptions, n_jobs: int | None) -> RankingData | Path:
-    """Return the judged documents of a file or of a folder of Parquet files; another folder as it is."""
+def read_collection(
+    path: Path, reading: ReadOptions, n_jobs: int | None, *, kept: str | None = None
+) -> RankingData | Path:
+    """Return the judged documents of a file or of a folder of Parquet files; another folder as it is.
+
+    `kept` is a column to keep, though not as a feature.
+    """
     if path.is_dir() and not is_parquet_folder(path):
         if reading != ReadOptions():
             raise InputError(f"Options of reading data files are for a file; {path} is a folder of folds.")
         return path
     if str(path) != "-" and not path.exists() and reading.format_of(path) != "parquet":
         raise InputError(f"There is no file or folder {path}.")
-    return read_data(path, reading, n_jobs=n_jobs)
+    return read_data(path, reading.ordered_by(kept), n_jobs=n_jobs)
 
 
 def read_test_parts(folder: Path) -> RankingData:

@@ -182,6 +182,11 @@ FACES = {
         "before it, such as -sales, descending. The model is compared with this order; the column is no feature "
         "unless --features names it.",
     ),
+    "time_column": Face(
+        "COLUMN",
+        words="Column of the data with the time of each query, a date or a number: folds are in time order, and "
+        "each is judged by fits on earlier queries only. The column is no feature unless --features names it.",
+    ),
     "target": Face(
         "TARGET",
         "--for",

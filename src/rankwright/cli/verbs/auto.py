@@ -66,7 +66,9 @@ def auto(
     inputs = [*files_of(data), *map(Path, ranker.models)]
     checked_output(model, inputs=inputs)
     check_report(report, inputs=inputs, model=model)
-    judged = read_all_queries(data, reading.ordered_by(ranker.baseline_column), jobs)
+    judged = read_all_queries(
+        data, reading.ordered_by(ranker.baseline_column).ordered_by(ranker.time_column), jobs
+    )
     started = clock.perf_counter()
     with fits_sent(cluster):
         _fit_and_save(ranker, judged, model)

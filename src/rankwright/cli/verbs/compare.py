@@ -5,8 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import typer
+
 import rankwright as rw
 from rankwright.base.errors import InputError
+from rankwright.base.wording import listed
 from rankwright.cli.options.data_files import TABLES, ReadOptions
 from rankwright.cli.options.faces import Face, names
 from rankwright.cli.options.option_groups import option
@@ -24,6 +27,7 @@ from rankwright.cli.options.shared_options import (
 from rankwright.cli.options.signatures import Given, options_of
 from rankwright.cli.output.console import note, note_coverage, show
 
+GATE_CLOSED = 3  # exit code
 FACES = {
     "baseline": Face("SYSTEM"),
     "slices": Face(
@@ -46,6 +50,11 @@ def compare(
     slice_file: Path | None = option(
         "Table with a column qid and the columns that --slices names; by default the data.", "FILE"
     ),
+    gate: str | None = option(
+        "Exit with code 3 unless all other systems pass this gate against the baseline by the first metric: ahead "
+        "(significantly better) or not-behind (not significantly worse).",
+        "RULE",
+    ),
     report: Path | None = REPORT,
     json: bool = JSON,
 ) -> None:
@@ -56,9 +65,14 @@ def compare(
         rankwright compare old=old.rw new=new.rw bm25.txt --data test.txt
     """
     from rankwright.cli.options.system_files import opened
+    from rankwright.evaluation.compare import GATES
     from rankwright.rankers.fusion import has_sources
 
     files = named_files(systems)
+    if gate is not None and gate not in GATES:
+        raise InputError(f"--gate must be {listed(GATES)}, not {gate!r}.")
+    if gate is not None and baseline_column is None and how["baseline"] is None:
+        raise InputError("--gate needs --baseline or --baseline-column to compare with.")
     if len(files) + (baseline_column is not None) < 2 and not fusions:
         raise InputError("compare needs at least two systems; `evaluate` measures a single one.")
     if baseline_column is not None and how["baseline"] is not None:
@@ -72,9 +86,15 @@ def compare(
             _write_page(result, report, compared, judged, how["n_jobs"])
     if json:
         note_coverage(result.report)
-    show(result, json=json)
+    passed = gate is None or result.passes(gate)
+    verdict: dict[str, Any] = {} if gate is None else {"gate": gate, "passed": passed}
+    show(result, json=json, **verdict)
     if not fusions and isinstance(judged, rw.RankingData) and has_sources(judged):
         note("The data have the scores of several retrievers: --fusions adds their fixed fusions.")
+    if gate is not None:
+        note(f"the gate {gate} is {'passed' if passed else 'not passed'}")
+    if not passed:
+        raise typer.Exit(GATE_CLOSED)
 
 
 def _write_page(

@@ -88,7 +88,7 @@ def crossval(
     if model is not None:
         checked_output(model, inputs=(data,))
     check_report(report, inputs=files_of(data), model=model)
-    collection = read_collection(data, reading, jobs)
+    collection = read_collection(data, reading, jobs, kept=how["time_column"])
     everything = None if model is None else _all_queries(collection, model, how["min_relevant"])
     tuning: Given = {"tune": choose or True if tune else None, "grid": read_grids(chosen, grid)}
     title, n_fits = f"cross-validating {', '.join(chosen)}", _count(chosen, collection, how, tuning)

@@ -90,7 +90,7 @@ def tune(
     check_report(report, inputs=files_of(data), model=model)
     grid = how["grid"]
     how["grid"] = True if grid == ["built-in"] else read_grid(chosen, grid)
-    judged = read_all_queries(data, reading, jobs)
+    judged = read_all_queries(data, reading.ordered_by(how["time_column"]), jobs)
     with fits_sent(cluster, how["workers"]):
         tuning = _tuned(chosen, judged, how)
     if not json:
