@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -77,13 +77,12 @@ class ExportTarget:
     def adapted(self, entries: Sequence[Entry], train: TrainingSet) -> list[Entry]:
         """Return the entries; those that the target refuses compute nothing within the query, if that helps."""
         missing, sample = _has_missing(train), _sample(train)
-        methods = {type(entry.ranker) for entry in entries if _per_document(entry) is entry}
-        adapted = []
+        adapted, known = [], [_settings(entry) for entry in entries]
         for entry in entries:
             simpler = _per_document(entry)
             probe, failure = _probe(entry, sample)
             refused = failure is None and self.refusal(probe, missing=missing) is not None
-            adapted.append(simpler if refused and type(entry.ranker) not in methods else entry)
+            adapted.append(simpler if refused and _settings(simpler) not in known else entry)
         return adapted
 
     def limit(self, entries: Sequence[Entry], train: TrainingSet, *, mixed: bool = True) -> LimitedPortfolio:
@@ -154,6 +153,11 @@ def _per_document(entry: Entry) -> Entry:
         return entry
     ranker = entry.ranker.unfitted().set_params(**{name: values[0] for name, values in changes.items()})
     return replace(entry, name=entry.name.removesuffix(", columns"), ranker=ranker)
+
+
+def _settings(entry: Entry) -> tuple[type, dict[str, Any]]:
+    """Return what an entry fits, apart from its seed."""
+    return type(entry.ranker), entry.ranker.get_params(deep=False) | {"random_state": None}
 
 
 def _probe(entry: Entry, sample: TrainingSet) -> tuple[Scorer, str | None]:

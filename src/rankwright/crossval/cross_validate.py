@@ -98,8 +98,7 @@ def cross_validate(
 ) -> CrossValidation | CrossComparison:
     """Fit and test one or more rankers on each fold of a collection.
 
-    The training part of a fold is fitted, its validation part, if any, chooses the round, and its test part is
-    measured. Results include values with ties averaged: file order within ties may favour equal scores.
+    A fold's validation part, if any, chooses the round. Results have values with ties averaged, too.
 
     Parameters
     ----------
@@ -137,8 +136,7 @@ def cross_validate(
     how = SplitOptions(folds, repeats, validation, random_state, stratify, new_documents, time_column)
     parts = Folds.of(data, how, min_relevant=min_relevant, n_jobs=next(iter(named.values())).n_jobs)
     protocol = default_protocol(has_validation=parts.has_validation) if tune is True else tune or None
-    grids = _grids(grid, named, several=is_several(ranker))
-    options = (protocol, refit, workers, on_fit, time_column)
+    options, grids = (protocol, refit, workers, on_fit, time_column), _grids(grid, named, ranker)
     fitters = {name: FoldFitter(each, grids[name], *options) for name, each in named.items()}
     left_out = QueryFilter(min_relevant, drop_one_label)
     validated = _validate(fitters, parts, _Measuring(asked, convention, left_out), on_fold)
@@ -254,9 +252,9 @@ def _dropped(parts: Folds, folds: Sequence[FoldResult]) -> dict[str, int]:
     return dropped
 
 
-def _grids(grid: Any, named: Mapping[str, Ranker], *, several: bool) -> dict[str, Grid | None]:
+def _grids(grid: Any, named: Mapping[str, Ranker], given: Any) -> dict[str, Grid | None]:
     """Return the grid of every ranker; None stands for its own."""
-    if grid is None or not several:
+    if grid is None or not is_several(given):
         return dict.fromkeys(named, grid)
     for name, values in grid.items():
         if name not in named:

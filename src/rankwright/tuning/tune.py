@@ -54,19 +54,15 @@ def tune(
 ) -> Tuning:
     """Choose the setting and the number of rounds of a ranker: by a search with Optuna, or from a grid.
 
-    `tune(...).fit()` returns the ranker fitted with them. The ranker's own setting is tried first. Ctrl-C ends a
-    search with the best setting so far. The result depends neither on `workers` nor on the number of threads.
+    `tune(...).fit()` returns the ranker fitted with them. Ctrl-C ends a search with the best setting so far.
 
     Parameters
     ----------
-    ranker
-        The ranker to tune, or its name; it is not changed.
-    data, validation, choose
-        Judged documents, and how settings are compared: on the `"validation"` part, the default if there is one;
-        or `"out-of-fold"`, by cross-validation over the queries of `data` and, if given, `validation`.
+    ranker, data, validation, choose
+        The ranker, or its name; judged documents; and how settings are compared, of which the ranker's own is the
+        first: on the `"validation"` part, the default if there is one, or `"out-of-fold"` over both parts.
     time_column
-        A feature, or a column that is shown, with the time of each query: settings are compared out of fold in
-        time order, each fold by fits on earlier queries, as in `make_folds`. None: by random folds.
+        Column with the time of each query: folds are in time order, as in `make_folds`. None: random folds.
     trials
         Number of settings to try; by default 60.
     time_limit
@@ -97,19 +93,21 @@ def tune(
     """
     require_workers(workers)
     protocol = default_protocol(has_validation=validation is not None) if choose is None else choose
-    if time_column is not None and protocol != OUT_OF_FOLD:
-        raise InputError(
-            f"{parameter('time_column')} divides queries out of fold; a validation part is given here."
-        )
+    _require_out_of_fold(protocol, time_column)
     plan = partial(find_protocol(protocol).plan, data, validation, time_column)
     task = _Task(as_ranker(ranker), plan, protocol, workers, on_fit, time_column)
     if grid is not None and grid is not False:
         _refuse_with_grid({"trials": trials, "time_limit": time_limit, "space": space, "storage": storage})
         return task.from_grid(None if grid is True else grid)
-    limits = _limits(trials, time_limit)
     Integer(0).require(parameter("random_state"), random_state)
     options = {"random_state": random_state, "prune": prune}
-    return task.from_search(_space(task.ranker, space), limits, storage, options, on_progress)
+    return task.from_search(_space(task.ranker, space), _limits(trials, time_limit), storage, options, on_progress)
+
+
+def _require_out_of_fold(protocol: str, time_column: str | None) -> None:
+    if time_column is not None and protocol != OUT_OF_FOLD:
+        option = parameter("time_column")
+        raise InputError(f"{option} divides queries out of fold; a validation part is given here.")
 
 
 def _limits(trials: int | None, time_limit: float | str | None) -> tuple[int, float | None]:
