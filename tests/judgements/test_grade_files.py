@@ -110,10 +110,10 @@ def test_skipped_and_withdrawn_grades_are_none(write):
 
 def test_a_last_line_that_was_cut_short_is_left_out(write):
     path = write("cut.jsonl", lines(*LONG) + '{"query": "q2", "docu')
-    with pytest.warns(JudgeWarning, match="cut.jsonl, line 5 was cut short and is left out"):
+    with pytest.warns(JudgeWarning, match="The last line of .*cut.jsonl was cut short and is left out"):
         table = rw.judgements.read_grades(path)
     assert content(table) == set(LONG)
-    assert table.notes == ("cut.jsonl, line 5 was cut short and is left out.",)
+    assert table.notes == ("The last line of cut.jsonl was cut short and is left out.",)
     assert "broken JSON" in refused(write("broken.jsonl", '{"query": "q2", "docu\n' + lines(*LONG)))
 
 
@@ -126,7 +126,11 @@ def test_a_last_line_that_was_cut_short_is_left_out(write):
             '{"query": "q", "document": "x", "judge": " ", "grade": 1}',
             "a.jsonl, line 1: the judge has no name.",
         ),
-        ("a.jsonl", '{"query": "q", "document": "x", "grade": 1}', "a.jsonl, line 1: the judge has no name."),
+        (
+            "a.jsonl",
+            lines(("q", "x", "ada", 1)) + '{"query": "q", "document": "y", "grade": 1}',
+            "a.jsonl, line 2: the judge has no name.",
+        ),
         ("a.csv", "query,document,judge,grade\n,x,ada,1\n", "a.csv, row 1: there is no query."),
         (
             "a.csv",
@@ -183,3 +187,26 @@ def test_options_that_no_file_uses_are_refused(write):
     assert refused(path, judge="worker").startswith("TREC judgements have no named columns")
     assert refused(path, delimiter=";") == "delimiter is for .csv and .tsv files, and there is none."
     assert rw.judgements.read_grades(write("wide.csv", WIDE), judges="ada").judges == ("ada",)
+
+
+def test_files_without_judges_are_those_of_one(write):
+    lines = write("ada.jsonl", '{"query": "q", "document": "x", "grade": 1}\n')
+    assert content(rw.judgements.read_grades(lines)) == {("q", "x", "ada", 1.0)}
+    assert content(rw.judgements.read_grades({"bob": lines})) == {("q", "x", "bob", 1.0)}
+    cranfield = write("cyd.qrels", "1 184 2\n1 29 3\n")
+    assert content(rw.judgements.read_grades(cranfield)) == {("1", "184", "cyd", 2.0), ("1", "29", "cyd", 3.0)}
+
+
+def test_grades_of_judges_that_are_left_out_are_not_checked(write):
+    path = write("a.csv", "query,document,judge,grade\nq,x,ada,2\nq,x,bob,7\nq,y,bob,1\nq,y,bob,0\nq,y,ada,1\n")
+    assert refused(path, scale=[0, 1, 2]) == "a.csv, row 2: the grade 7 is outside the scale 0, 1, 2."
+    table = rw.judgements.read_grades(path, scale=[0, 1, 2], judges="ada")
+    assert content(table) == {("q", "x", "ada", 2.0), ("q", "y", "ada", 1.0)}
+
+
+def test_a_line_that_was_cut_within_a_character_is_left_out(write, tmp_path):
+    path = write("cut.jsonl", lines(*LONG))
+    with (tmp_path / path).open("ab") as file:
+        file.write('{"query": "é'.encode()[:-1])
+    with pytest.warns(JudgeWarning, match="cut short and is left out"):
+        assert len(rw.judgements.read_grades(path)) == 3

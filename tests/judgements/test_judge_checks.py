@@ -72,6 +72,13 @@ def test_of_two_judges_neither_is_named_for_disagreement():
     assert all("disagrees" not in each.findings for each in result.facts)
     assert np.isnan(result.facts[0].disagreement.value)
     assert "With two judges" in result.notes[0]
+    shifted = rw.judgements.GradeTable.of(
+        table.qid,
+        table.document_ids,
+        ["ada", "bob"],
+        np.column_stack([table.grades[:, 0], table.grades[:, 0] + 1]),
+    )
+    assert rw.judgements.judges(shifted).summary == "bob grades 1 higher than ada."
     json.dumps(result.to_dict(), allow_nan=False)
     assert "nan" not in str(result).split()
 

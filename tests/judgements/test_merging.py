@@ -128,3 +128,14 @@ def _trained(world, method):
     }
     report = rw.evaluate(rankers, test, metrics="ndcg@10", n_jobs=1)
     return report.mean("merged", "ndcg@10"), report.mean("alone", "ndcg@10")
+
+
+def test_notes_say_what_weights_cannot():
+    alone = rw.judgements.GradeTable.of(["q", "q"], ["x", "y"], ["ada"], [[1], [0]])
+    merged = rw.judgements.merge(alone)
+    assert merged.weights.tolist() == [1.0, 1.0]
+    assert "No document has two grades" in str(merged)
+    opposite = rw.judgements.GradeTable.of(["q", "q"], ["x", "y"], ["ada", "bob"], [[1, 0], [0, 1]])
+    assert "Judges agree no more than by chance: all weights are the lowest, 0.01." in str(
+        rw.judgements.merge(opposite)
+    )

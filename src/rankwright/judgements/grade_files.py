@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import math
 import os
 import warnings
 from collections.abc import Mapping, Sequence
+from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from rankwright.base.errors import InputError, parameter
+from rankwright.base.files import open_bytes
 from rankwright.base.wording import brief_list, counted
 from rankwright.data.column_roles import Roles, no_column
 from rankwright.data.readers.csv import checked_delimiter, csv_columns
@@ -61,8 +64,8 @@ def read_grades(
     A long table has one row per grade with the columns query, document, judge and grade, and perhaps time. A wide
     table has one row per document with the columns query and document, and one column per judge. JSON Lines have
     the names of a long table; `rankwright judge` writes them. TREC judgements have the judge as a fifth column or,
-    if that is not 0 throughout, as iteration; otherwise, as in a table without judges, all grades are those of one
-    judge, who is named after the file unless a name is given.
+    if that is not 0 throughout, as iteration; otherwise, as in other files without judges, all grades are those of
+    one judge, who is named after the file unless a name is given.
 
     Where one judge graded a document of a query twice, the last grade by time counts, and a warning says so;
     without times it is an error.
@@ -96,23 +99,19 @@ def read_grades(
     >>> table.judges, sorted(table.language_models)
     (('ada', 'bob', 'gpt'), ['gpt'])
     """
-    judges = [judges] if isinstance(judges, str) else judges
-    for role in columns:
-        if role not in USUAL_NAMES:
-            raise InputError(f"read_grades has no {parameter(role)}; columns are {', '.join(USUAL_NAMES)}.")
-    allowed = None if scale is None else checked_scale(scale)
+    wanted = [judges] if isinstance(judges, str) else judges
     sources = list(_sources(source))
     _refuse_unused(sources, delimiter, columns)
     notes: list[str] = []
     entries = [
-        entry for name, file in sources for entry in _entries(file, name, judges, delimiter, columns, notes)
+        entry for name, file in sources for entry in _entries(file, name, wanted, delimiter, columns, notes)
     ]
-    for entry in entries:
-        _check(entry, allowed)
-    kept = _last_of_each(entries, notes)
+    kept = _last_of_each(_checked(_of_judges(entries, wanted), scale), notes)
+    if not kept:
+        raise InputError(f"There are no grades{'' if wanted is None else f' by {brief_list(wanted)}'}.")
     for note in notes:
         warnings.warn(note, JudgeWarning, stacklevel=2)
-    return _table(kept, judges, language_models, scale, notes)
+    return _table(kept, language_models, scale, notes)
 
 
 def _sources(source: Any) -> Iterator[tuple[str | None, Any]]:
@@ -139,7 +138,10 @@ def _is_trec(source: Any) -> bool:
 def _refuse_unused(
     sources: Sequence[tuple[str | None, Any]], delimiter: str | None, columns: Mapping[str, str]
 ) -> None:
-    """Refuse options that none of the sources uses."""
+    """Refuse columns of unknown roles, and options that none of the sources uses."""
+    for role in columns:
+        if role not in USUAL_NAMES:
+            raise InputError(f"read_grades has no {parameter(role)}; columns are {', '.join(USUAL_NAMES)}.")
     if columns and all(_is_trec(source) for _, source in sources):
         raise InputError("TREC judgements have no named columns; name columns of a table or of JSON Lines.")
     if delimiter is not None and not any(_ending(source) in DELIMITED for _, source in sources):
@@ -159,7 +161,7 @@ def _entries(
     path, ending = Path(source), _ending(source)
     default = Path(path.name.lower().removesuffix(".gz")).stem
     if ending in LINES:
-        return _read_lines(path, name, columns, notes)
+        return _line_entries(path, name, default, columns, notes)
     if _is_trec(source):
         return _trec_entries(path, name, default)
     with naming(path):
@@ -227,19 +229,43 @@ def _has_judges(where: str, judge: str) -> str:
     return f"{where} says itself who judged: give it without the name {judge!r}."
 
 
-def _read_lines(path: Path, judge: str | None, named: Mapping[str, str], notes: list[str]) -> Iterator[GivenGrade]:
-    """Yield the grades of JSON Lines; a last line that was cut short, as by a power cut, is left out and noted."""
-    lines = [(number, line) for number, line in read_lines(path) if line.strip()]
-    for count, (number, line) in enumerate(lines, start=1):
-        where = f"{path}, line {number}"
-        try:
-            fields = parsed_object(where, line)
-        except InputError:
-            if count == len(lines) and not _ends_with_line_end(path):
-                notes.append(f"{where} was cut short and is left out.")
-                return
-            raise
+def _line_entries(
+    path: Path, judge: str | None, default: str, named: Mapping[str, str], notes: list[str]
+) -> Iterator[GivenGrade]:
+    """Yield the grades of JSON Lines; without any judge in them, they are those of one, named after the file."""
+    objects, last, is_whole = read_objects(path)
+    if last and not is_whole:
+        notes.append(f"The last line of {path} was cut short and is left out.")
+    if judge is None and not any("judge" in _roles(list(fields), named) for _, fields in objects):
+        judge = default
+    for where, fields in objects:
         yield object_entry(where, fields, judge, named)
+
+
+class ReadObjects(NamedTuple):
+    """The objects of JSON Lines with their lines, what follows the last line end, and whether that is whole."""
+
+    objects: list[tuple[str, Mapping[str, Any]]]
+    last: bytes
+    is_whole: bool
+
+
+def read_objects(path: Path) -> ReadObjects:
+    """Read the objects of JSON Lines, except a last one that was cut short, as by a power cut."""
+    with open_bytes(path) as file:
+        content = file.read()
+    last = content[content.rfind(b"\n") + 1 :]
+    is_whole = bool(last) and (_is_object(last) or not last.startswith(b"{"))
+    lines = islice(read_lines(path), content.count(b"\n") + is_whole)
+    named = [(f"{path}, line {number}", line) for number, line in lines if line.strip()]
+    return ReadObjects([(where, parsed_object(where, line)) for where, line in named], last, is_whole)
+
+
+def _is_object(line: bytes) -> bool:
+    try:
+        return isinstance(json.loads(line), dict)
+    except (ValueError, RecursionError):
+        return False
 
 
 def object_entry(
@@ -266,15 +292,15 @@ def _text(value: Any) -> str | None:
     return None if value is None else str(value)
 
 
-def _ends_with_line_end(path: Path) -> bool:
-    with path.open("rb") as file:
-        file.seek(-1, os.SEEK_END)
-        return file.read(1) == b"\n"
-
-
 def _trec_entries(path: Path, name: str | None, default: str) -> Iterator[GivenGrade]:
-    """Yield the grades of lines `query iteration document grade`; the judge is fifth, given, or the iteration."""
-    lines = list(read_words(path))
+    """Yield the grades of lines `query iteration document grade`; the judge is fifth, given, or the iteration.
+
+    Cranfield's lines are `query document grade`.
+    """
+    lines = [
+        (number, [words[0], NO_JUDGE[0], *words[1:]] if len(words) == 3 and words[2].isdecimal() else words)
+        for number, words in read_words(path)
+    ]
     iterations = {words[1] for _, words in lines if len(words) == len(TREC_COLUMNS)}
     has_judges = name is None and not iterations <= set(NO_JUDGE)
     for number, words in lines:
@@ -290,9 +316,22 @@ def _trec_entries(path: Path, name: str | None, default: str) -> Iterator[GivenG
         yield GivenGrade(words[0], words[2], by, grade, None, where)
 
 
-def _check(entry: GivenGrade, allowed: Any) -> None:
-    if allowed is not None and entry.grade is not None and entry.grade not in allowed:
-        raise InputError(f"{entry.where}: the grade {entry.grade:g} is {outside_of(allowed.tolist())}.")
+def _of_judges(entries: Sequence[GivenGrade], judges: Sequence[str] | None) -> list[GivenGrade]:
+    """Return the grades of some judges, by default of all; what others gave is not checked."""
+    if judges is None or not entries:
+        return [*entries]
+    names = list(dict.fromkeys(entry.judge for entry in entries))
+    kept = set(chosen_judges(names, judges))
+    return [entry for entry in entries if entry.judge in kept]
+
+
+def _checked(entries: Sequence[GivenGrade], scale: Sequence[float] | None) -> Sequence[GivenGrade]:
+    """Return grades, all of which are in the scale."""
+    allowed = None if scale is None else checked_scale(scale)
+    for entry in entries:
+        if allowed is not None and entry.grade is not None and entry.grade not in allowed:
+            raise InputError(f"{entry.where}: the grade {entry.grade:g} is {outside_of(allowed.tolist())}.")
+    return entries
 
 
 def _last_of_each(entries: Sequence[GivenGrade], notes: list[str]) -> list[GivenGrade]:
@@ -319,24 +358,19 @@ def _last_of_each(entries: Sequence[GivenGrade], notes: list[str]) -> list[Given
 
 def _table(
     entries: Sequence[GivenGrade],
-    judges: Sequence[str] | None,
     language_models: Sequence[str] | str | None,
     scale: Sequence[float] | None,
     notes: Sequence[str],
 ) -> GradeTable:
-    if not entries:
-        raise InputError(f"There are no grades{'' if judges is None else f' by {brief_list(judges)}'}.")
     names = list(dict.fromkeys(entry.judge for entry in entries))
-    kept = names if judges is None else chosen_judges(names, judges)
-    column_of = {judge: column for column, judge in enumerate(kept)}
-    chosen = [entry for entry in entries if entry.judge in column_of]
+    column_of = {judge: column for column, judge in enumerate(names)}
     row_of: dict[tuple[str, str], int] = {}
-    for entry in chosen:
+    for entry in entries:
         row_of.setdefault((entry.query, entry.document), len(row_of))
-    grades = np.full((len(row_of), len(kept)), np.nan)
-    for entry in chosen:
+    grades = np.full((len(row_of), len(names)), np.nan)
+    for entry in entries:
         grades[row_of[entry.query, entry.document], column_of[entry.judge]] = entry.grade
     queries, documents = zip(*row_of, strict=True)
     return GradeTable.of(
-        queries, documents, kept, grades, scale=scale, language_models=language_models, notes=notes
+        queries, documents, names, grades, scale=scale, language_models=language_models, notes=notes
     )

@@ -104,6 +104,10 @@ class JudgeChecks(Result):
     def summary(self) -> str:
         if not self.named:
             return f"None of {counted(len(self.facts), 'judge')} stands apart from the others."
+        if len(self.facts) < FEWEST_JUDGES:  # each is as far from the median as the other
+            lower, higher = sorted(self.facts, key=lambda each: each.shift.value)
+            apart = higher.shift.value - lower.shift.value
+            return f"{higher.judge} grades {apart:.2g} higher than {lower.judge}."
         return " ".join(f"{each.judge} {enumerated(_sentences(each))}." for each in self.facts if each.findings)
 
     def blocks(self) -> Iterator[Block]:

@@ -51,7 +51,7 @@ class MergedGrades(Result):
         probabilities.
     weights
         How much of the uncertainty about a document's grade its judges have removed: near 1 if they agree, near 0
-        if the label is little more than a guess.
+        (but at least 0.01) if the label is little more than a guess.
 
     Examples
     --------
@@ -113,12 +113,19 @@ class MergedGrades(Result):
             if (likely == code).any()
         ]
         yield Table(columns, rows, "Documents by their most likely grade")
-        yield from map(Note, self.table.notes)
+        yield from map(Note, (*self.table.notes, *self._limits()))
         names = [Column("query", Kind.TEXT), Column("document", Kind.TEXT), Column("grades", Kind.TEXT)]
         least = np.argsort(self.weights, kind="stable")[:SHOWN_DOCUMENTS].tolist()
         numbers = [Column("label"), Column("weight")]
         yield Table([*names, *numbers], [self._row(row) for row in least], "The least certain documents")
         yield Figure(self.chart, "How many documents have which most likely grade.")
+
+    def _limits(self) -> Iterator[str]:
+        """Yield what weights cannot say here."""
+        if (self.table.n_judges < 2).all():
+            yield "No document has two grades: nothing says how certain labels are, and all weights are 1."
+        elif (self.weights <= LEAST_WEIGHT).all():
+            yield f"Judges agree no more than by chance: all weights are the lowest, {LEAST_WEIGHT:g}."
 
     def _row(self, row: int) -> tuple[str, str, str, float, float]:
         given = [f"{grade:g}" for grade in self.table.grades[row].tolist() if not np.isnan(grade)]
@@ -143,7 +150,7 @@ class MergedGrades(Result):
                 "labels": self.labels,
                 "probabilities": self.probabilities,
                 "weights": self.weights,
-                "notes": self.table.notes,
+                "notes": (*self.table.notes, *self._limits()),
             }
         )
         return values

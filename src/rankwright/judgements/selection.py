@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -182,7 +182,8 @@ def next_documents(
     if not pairs:
         raise InputError("The pool is empty: no run has a document.")
     spread, evidence = _spread(discounts), discounts.mean(axis=1)
-    scale, probabilities, n_judges, notes = _known_grades(pairs, table, evidence)
+    notes = _notes(pairs, table)
+    scale, probabilities, n_judges = _known_grades(pairs, table, evidence)
     gains = 2.0**scale - 1.0
     ideal = _ideal(pairs, probabilities @ gains, depth)
     # With a document of this gain, the ideal DCG is at least the gain, so that no change exceeds 1.
@@ -225,19 +226,20 @@ def _spread(discounts: Doubles) -> Doubles:
     return np.asarray(np.sqrt(2.0 * discounts.var(axis=1, ddof=1)))
 
 
-def _known_grades(
-    pairs: Sequence[tuple[str, str]], table: GradeTable | None, evidence: Doubles
-) -> tuple[Doubles, Doubles, Doubles, tuple[str, ...]]:
-    """Return the scale, the probability of each grade of each document, its number of judges, and notes."""
+class KnownGrades(NamedTuple):
+    """The scale, the probability of each grade of each document, and its number of judges."""
+
+    scale: Doubles
+    probabilities: Doubles
+    n_judges: Doubles
+
+
+def _known_grades(pairs: Sequence[tuple[str, str]], table: GradeTable | None, evidence: Doubles) -> KnownGrades:
+    """Return what grades so far say about documents, and to expect of those that were not judged."""
     n_judges = np.zeros(len(pairs))
     if table is None:
         scale = np.array(UNJUDGED_SCALE)
-        return scale, np.full((len(pairs), len(scale)), 1.0 / len(scale)), n_judges, ()
-    require_type(table, GradeTable, "table must be a GradeTable, as read_grades returns it")
-    queries = {query for query, _ in pairs}
-    unknown = [query for query in table.groups.ids.tolist() if query not in queries]
-    if len(unknown) == len(table.groups):
-        raise InputError("None of the judged queries is in the runs; do the ids of queries agree?")
+        return KnownGrades(scale, np.full((len(pairs), len(scale)), 1.0 / len(scale)), n_judges)
     several = len(table.judges) > 1
     merged = merge(table, method="dawid_skene" if several else "majority")
     row_of = merged.judgements.row_numbers
@@ -247,11 +249,20 @@ def _known_grades(
     probabilities = np.empty((len(pairs), len(table.scale)))
     probabilities[judged] = merged.probabilities[rows[judged]]
     probabilities[~judged] = _expected_grades(merged.probabilities, probabilities[judged], evidence, judged)
-    notes = (
-        *table.notes,
-        *([f"{counted(len(unknown), 'judged query')} not in any run, left out."] if unknown else []),
-    )
-    return np.array(table.scale), probabilities, n_judges, notes
+    return KnownGrades(np.array(table.scale), probabilities, n_judges)
+
+
+def _notes(pairs: Sequence[tuple[str, str]], table: GradeTable | None) -> tuple[str, ...]:
+    """Return what was noticed about the grades so far; those of other queries alone are refused."""
+    if table is None:
+        return ()
+    require_type(table, GradeTable, "table must be a GradeTable, as read_grades returns it")
+    queries = {query for query, _ in pairs}
+    unknown = [query for query in table.groups.ids.tolist() if query not in queries]
+    if len(unknown) == len(table.groups):
+        raise InputError("None of the judged queries is in the runs; do the ids of queries agree?")
+    left_out = f"{counted(len(unknown), 'judged query')} not in any run, left out."
+    return (*table.notes, left_out) if unknown else table.notes
 
 
 def _expected_grades(every: Doubles, known: Doubles, evidence: Doubles, judged: Any) -> Doubles:

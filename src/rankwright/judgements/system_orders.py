@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from rankwright.metrics.catalogue import MetricLike
     from rankwright.reports.charts.chart import Chart
 
-MERGED = "all judges, merged"
+MERGED, OTHERS = "all judges, merged", "the others, merged"
 
 
 @dataclass(frozen=True)
@@ -171,32 +171,19 @@ def systems(
         raise InputError("An order of systems needs at least two runs.")
     if len(table.judges) < 2:
         raise InputError(f"At least two judges are needed; the only one is {table.judges[0]!r}.")
-    checked_level(level)
-    name = str(as_metric(metric))
-    by_judge = {judge: table.judgements_of(judge) for judge in table.judges}
-    means = {table.shown_name(judge): _means(named, judged, metric) for judge, judged in by_judge.items()}
+    how = {"metric": metric, "level": checked_level(level), "random_state": random_state}
+    by_judge = {table.shown_name(judge): table.judgements_of(judge) for judge in table.judges}
+    means = {judge: _means(named, judged, metric) for judge, judged in by_judge.items()}
     means[MERGED] = _means(named, merge(table).judgements, metric)
-    how = {"metric": metric, "level": level, "random_state": random_state}
-    pairs = [
-        _compared(
-            (table.shown_name(first), by_judge[first]), (table.shown_name(second), by_judge[second]), named, how
-        )
-        for first, second in combinations(table.judges, 2)
-    ]
+    pairs = [*combinations(by_judge.items(), 2)]
     if len(table.judges) > 2:
-        pairs += [
-            _compared(
-                (table.shown_name(judge), by_judge[judge]),
-                ("the others, merged", _others(table, judge)),
-                named,
-                how,
-            )
-            for judge in table.judges
-        ]
-    known = tuple(pair for pair in pairs if pair is not None)
+        others = (_others(table, judge) for judge in table.judges)
+        pairs += [(own, (OTHERS, rest)) for own, rest in zip(by_judge.items(), others, strict=True)]
+    compared = [_compared(first, second, named, how) for first, second in pairs]
+    known = tuple(pair for pair in compared if pair is not None)
     if not known:
         raise InputError("No two judges graded the same documents.")
-    return SystemOrders(name, means, known, level, table.notes)
+    return SystemOrders(str(as_metric(metric)), means, known, level, table.notes)
 
 
 def checked_runs(runs: Any) -> dict[str, Run]:

@@ -1,5 +1,6 @@
 import json
 
+import krippendorff
 import pytest
 
 import rankwright as rw
@@ -88,6 +89,15 @@ def test_agreement_as_it_goes(sessions):
         for judge in ("ada", "bob"):
             session.record(JournalLine(judge, "q", document, float(document in ("d1", "d2"))))
     assert session.agreement() == (1.0, 5)
+    undone = session.undo("bob")
+    assert session.agreement() == (1.0, 4)
+    session.record(JournalLine("bob", "q", undone.document, 2.0))
+    session.record(JournalLine("cyd", "q", "d3", 1.0))
+    again = sessions()  # counted from the file, line by line
+    table = rw.judgements.read_grades(again.journal.path, scale=[0, 1, 2])
+    value = krippendorff.alpha(table.grades.T, value_domain=[0, 1, 2], level_of_measurement="ordinal")
+    for each in (session, again):
+        assert each.agreement() == (pytest.approx(value), int((table.n_judges > 1).sum()))
 
 
 def test_bad_judgements_are_refused_and_not_written(sessions, tmp_path):
@@ -112,7 +122,7 @@ def test_a_file_with_other_grades_or_documents(sessions, tmp_path):
     (tmp_path / "j.jsonl").write_text(json.dumps(record) + "\n")
     assert sessions().unknown == 1
     sessions().record(JournalLine("ada", "q", "d1", 2))
-    with pytest.raises(InputError, match="the grade 2 is outside the scale 0, 1"):
+    with pytest.raises(InputError, match=r"j\.jsonl, line 2: the grade 2 is outside the scale 0, 1"):
         sessions({0.0: "no", 1.0: "yes"})
 
 

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from rankwright.base.errors import InputError
 from rankwright.base.files import lock_file, sync_folder
-from rankwright.judgements.grade_files import object_entry
-from rankwright.text.collections.formats.jsonl import parsed_object
-from rankwright.text.collections.formats.records import read_lines
+from rankwright.judgements.grade_files import object_entry, read_objects
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -33,6 +30,7 @@ class JournalLine:
     grade: float | None = None
     skipped: bool = False
     note: str = ""
+    where: str = field(default="", compare=False)  # the line of the file that it was read from
 
 
 class Journal:
@@ -65,17 +63,13 @@ class Journal:
 
         Nothing is changed before all other lines are read, so that a file of something else stays as it is.
         """
-        content = self.path.read_bytes()
-        last = content[content.rfind(b"\n") + 1 :]
-        is_whole = bool(last) and (_is_object(last) or not last.startswith(b"{"))
-        lines = islice(read_lines(self.path), content.count(b"\n") + is_whole)
-        named = [(f"{self.path}, line {number}", line) for number, line in lines if line.strip()]
-        entries = [object_entry(where, parsed_object(where, line)) for where, line in named]
+        objects, last, is_whole = read_objects(self.path)
+        entries = [object_entry(where, fields) for where, fields in objects]
         if is_whole:
             os.write(self._descriptor, b"\n")
         elif last:
             self.cut_short = len(last)
-            os.ftruncate(self._descriptor, len(content) - len(last))
+            os.ftruncate(self._descriptor, os.fstat(self._descriptor).st_size - len(last))
         times = [entry.time for entry in entries if entry.time is not None]
         self._last = datetime.fromtimestamp(max(times, default=0.0), UTC)
         return [_line(entry) for entry in entries]
@@ -112,17 +106,12 @@ class Journal:
         os.close(self._descriptor)
 
 
-def _is_object(line: bytes) -> bool:
-    try:
-        return isinstance(json.loads(line), dict)
-    except (ValueError, RecursionError):
-        return False
-
-
 def _written(grade: float | None) -> float | int | None:
     """Return a grade as it is written: 2, not 2.0."""
     return int(grade) if grade is not None and float(grade).is_integer() else grade
 
 
 def _line(entry: GivenGrade) -> JournalLine:
-    return JournalLine(entry.judge, entry.query, entry.document, entry.grade, entry.skipped, entry.note)
+    return JournalLine(
+        entry.judge, entry.query, entry.document, entry.grade, entry.skipped, entry.note, entry.where
+    )

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from rankwright.data.readers.trec import Run
+    from rankwright.judgements.judging.pool import JudgingPool
     from rankwright.text.collections.queries import Queries
     from rankwright.text.searcher import Searcher
 
@@ -69,8 +70,8 @@ def judge(
         A file whose first line is the token in the address of the page, so that the address stays the same when
         the server is started again. By default a new token for each start.
     on_ready
-        Called with the address of the page and with notes, when judges can begin; by default they are printed
-        to standard error.
+        Called with the address of the page and with notes, the last of which names it, when judges can begin; by
+        default they are printed to standard error.
 
     Examples
     --------
@@ -82,27 +83,36 @@ def judge(
     rankwright...InputError: The pool is empty: no document was found for any query.
     """
     _require_packages()
+    if isinstance(depth, bool) or not isinstance(depth, int) or depth < 1:
+        raise InputError(f"{parameter('depth')} must be a positive integer, not {depth!r}.")
+    named_grades = parsed_scale(scale)
+    documents = pool_of(searcher, as_queries(queries), None if pool is None else checked_runs(pool), depth)
+    token = secrets.token_urlsafe(16) if tokens is None else _first_token(Path(tokens))
+    _serve(documents, Path(out), named_grades, token, (host, port), on_ready or _print_notes)
+
+
+def _serve(
+    documents: JudgingPool, out: Path, scale: Mapping[float, str], token: str, at: tuple[str, int], on_ready: Any
+) -> None:
+    """Listen at an address, open the file, say that judges can begin, and serve the page."""
     from rankwright.judgements.judging.journal import Journal
     from rankwright.judgements.judging.routes import ROUTES
     from rankwright.serve.http.server import GracefulServer, bound, run
     from rankwright.serve.http.tokens import KnownTokens
     from rankwright.serve.settings import MEBIBYTE, Listening
 
-    if isinstance(depth, bool) or not isinstance(depth, int) or depth < 1:
-        raise InputError(f"{parameter('depth')} must be a positive integer, not {depth!r}.")
-    named_grades = parsed_scale(scale)
-    documents = pool_of(searcher, as_queries(queries), None if pool is None else checked_runs(pool), depth)
+    host, port = at
     settings = Listening(host=host, port=port, max_body=MEBIBYTE, grace=0.0, log_requests=False)
-    token = secrets.token_urlsafe(16) if tokens is None else _first_token(Path(tokens))
     with bound(settings) as listening:
-        session = JudgingSession(documents, Journal(Path(out)), named_grades, settings, KnownTokens.of(token))
-        (on_ready or _print_address)(_address(listening, host, token), _notes(session))
+        session = JudgingSession(documents, Journal(out), scale, settings, KnownTokens.of(token))
+        address = _address(listening, host, token)
+        ready = f"Judge at {address} (Ctrl-C stops; everything is saved as it is entered)"
+        on_ready(address, [*_notes(session), ready])
         run(GracefulServer(session, ROUTES), listening)
 
 
-def _print_address(address: str, notes: Sequence[str]) -> None:
-    for sentence in (*notes, f"Judge at {address} (Ctrl-C stops; everything is saved as it is entered)"):
-        sys.stderr.write(f"{sentence}\n")
+def _print_notes(_address: str, notes: Sequence[str]) -> None:
+    sys.stderr.write("".join(f"{sentence}\n" for sentence in notes))
 
 
 def _require_packages() -> None:

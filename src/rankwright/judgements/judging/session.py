@@ -81,11 +81,12 @@ class JudgingSession:
         """Lines of the journal about documents that are not in the pool; they stay in the file."""
         self.journal = journal
         self._judges: dict[str, JudgeState] = {}
-        self._rows = {pair: row for row, pair in enumerate(pool.pairs)}
+        self._rows = set(pool.pairs)
+        self._coincidences, self._n_shared = np.zeros((len(scale), len(scale))), 0
         for line in journal.lines:
-            self._require_grade(line.grade, f"{journal.path}: the")
+            self._require_grade(line.grade, f"{line.where}: the")
             if (line.query, line.document) in self._rows:
-                self.state_of(line.judge).add(line)
+                self._add(line)
             else:
                 self.unknown += 1
 
@@ -102,7 +103,7 @@ class JudgingSession:
 
     def record(self, line: JournalLine) -> None:
         """Write down what a judge does with a document, then take it in."""
-        state = self.state_of(line.judge)
+        self.state_of(line.judge)
         if line.query not in self.pool.documents:
             raise InputError(f"There is no query {line.query!r} to judge.")
         if (line.query, line.document) not in self._rows:
@@ -113,7 +114,7 @@ class JudgingSession:
         if (line.grade is None) != line.skipped:
             raise InputError("Give a grade, or skip the document.")
         self.journal.append(line)
-        state.add(line)
+        self._add(line)
 
     def undo(self, judge: str) -> JournalLine:
         """Withdraw what a judge did last, and return it."""
@@ -123,7 +124,7 @@ class JudgingSession:
             raise InputError("There is nothing to undo.")
         withdrawn = JournalLine(line.judge, line.query, line.document)
         self.journal.append(withdrawn)
-        state.add(withdrawn)
+        self._add(withdrawn)
         return line
 
     def graded(self) -> dict[str, int]:
@@ -135,18 +136,27 @@ class JudgingSession:
 
     def agreement(self) -> AgreementSoFar | None:
         """Return how well judges agree so far; None if no document has two grades."""
-        grades = list(self.scale)
-        codes = np.full((len(self._rows), len(self._judges)), -1, dtype=np.int64)
-        for column, state in enumerate(self._judges.values()):
-            for pair, line in state.lines.items():
-                if line.grade is not None:
-                    codes[self._rows[pair], column] = grades.index(line.grade)
-        shared = codes[(codes >= 0).sum(axis=1) > 1]
-        if not len(shared):
+        if not self._n_shared:
             return None
-        counts = coincidence_counts(shared, len(grades), np.zeros(len(shared), np.int64), 1)[0]
-        value = float(alpha(counts, np.array(grades), "ordinal"))
-        return AgreementSoFar(None if np.isnan(value) else value, len(shared))
+        value = float(alpha(self._coincidences, np.array(list(self.scale)), "ordinal"))
+        return AgreementSoFar(None if np.isnan(value) else value, self._n_shared)
+
+    def _add(self, line: JournalLine) -> None:
+        """Take in a line; what the grades of its document add to the agreement is counted anew."""
+        pair = line.query, line.document
+        self._count(pair, -1)
+        self.state_of(line.judge).add(line)
+        self._count(pair, 1)
+
+    def _count(self, pair: tuple[str, str], sign: int) -> None:
+        """Add a document to what agreement is computed from, or take it away."""
+        grades = list(self.scale)
+        lines = [state.lines.get(pair) for state in self._judges.values()]
+        codes = [grades.index(line.grade) for line in lines if line is not None and line.grade is not None]
+        if len(codes) > 1:
+            counts = coincidence_counts(np.array([codes]), len(grades), np.zeros(1, np.int64), 1)[0]
+            self._coincidences += sign * counts
+            self._n_shared += sign
 
     async def in_background(self, function: Callable[[], None]) -> None:
         """Call a function for which no answer waits."""

@@ -89,7 +89,7 @@ def test_what_was_noticed_is_shown(run, tmp_path):
     assert "1 document graded again by the same judge: the last grade by time counts." in done.out + done.err
 
 
-def test_bad_input_is_one_sentence(refuse, folder, tmp_path):
+def test_bad_input_is_one_sentence(run, refuse, folder, tmp_path):
     grades = folder / "grades.csv"
     sentence = refuse("judgements", "agreement", grades, "--scale", "0,1,2")
     assert sentence == f"{grades}, row 2: the grade 3 is outside the scale 0, 1, 2."
@@ -103,8 +103,11 @@ def test_bad_input_is_one_sentence(refuse, folder, tmp_path):
     (tmp_path / "nameless.csv").write_text("query,document,judge,grade\nq,x,,1\n")
     sentence = refuse("judgements", "judges", tmp_path / "nameless.csv")
     assert sentence == f"{tmp_path / 'nameless.csv'}, row 1: the judge has no name."
-    twice = refuse("judgements", "merge", f"ada={grades}", f"ada={folder / 'old.run'}")
-    assert twice == "Two judges are called ada; give them different names."
+    (tmp_path / "1.qrels").write_text("q 0 x 1\n")
+    (tmp_path / "2.qrels").write_text("q 0 y 0\n")
+    files = [f"ada={tmp_path / name}" for name in ("1.qrels", "2.qrels")]
+    assert run("judgements", "merge", *files, "--json").json["documents"] == ["x", "y"]  # two files of one judge
+    assert refuse("judgements", "merge", files[0], files[0]) == f"{tmp_path / '1.qrels'} is given twice."
     assert refuse("judgements", "merge", grades, "--qid", "x") == "--qid is for --data."
     runs = ("--run", folder / "old.run")
     assert refuse("judgements", "next", *runs, "--judges", "ada") == "Options of grades need a FILE of grades."

@@ -41,7 +41,6 @@ COLUMNS = option(
     "Columns of a table with names of your own, such as judge=worker_id,grade=stars.", "ROLE=COLUMN,..."
 )
 METHODS = "majority, mean, or dawid_skene: the expected grade in a model of the mistakes that each judge makes."
-JUDGE = "judge"  # what NAME=FILE names among grades
 RUNS = option("TREC run of a system; repeatable. NAME=FILE names it.", "FILE", "--run", default=REQUIRED)
 
 
@@ -62,7 +61,7 @@ def agreement(
 
         rankwright judgements agreement judgements.jsonl
     """
-    output.check(*_paths(grades, JUDGE))
+    output.check(*_graded(grades))
     output.show(rw.judgements.agreement(_read(grades, reading, columns), **options))
 
 
@@ -80,7 +79,7 @@ def judges(
 
         rankwright judgements judges judgements.jsonl
     """
-    output.check(*_paths(grades, JUDGE))
+    output.check(*_graded(grades))
     output.show(rw.judgements.judges(_read(grades, reading, columns), **options))
 
 
@@ -105,7 +104,7 @@ def merge(
 
         rankwright judgements merge judgements.jsonl --out merged.qrels
     """
-    inputs = (*_paths(grades, JUDGE), data)
+    inputs = (*_graded(grades), data)
     output.check(*inputs)
     _check_labelling(out, data, weights, documents)
     for path in (out, weights):
@@ -159,7 +158,7 @@ def systems(
 
         rankwright judgements systems judgements.jsonl --run old.run --run new.run
     """
-    output.check(*_paths(grades, JUDGE), *_paths(runs))
+    output.check(*_graded(grades), *_paths(runs))
     output.show(rw.judgements.systems(_read(grades, reading, columns), _read_runs(runs), **options))
 
 
@@ -183,7 +182,7 @@ def next_documents(
 
         rankwright judgements next --run old.run --run new.run --out next.run
     """
-    inputs = (*_paths(grades or [], JUDGE), *_paths(runs))
+    inputs = (*_graded(grades or []), *_paths(runs))
     output.check(*inputs)
     if out is not None:
         checked_output(out, inputs=inputs)
@@ -231,25 +230,34 @@ def judge(
     opened = rw.text.Searcher(rw.text.Index.open(index)) if index else rw.text.Searcher.load(str(searcher))
     runs = _read_runs(pool) if pool else None
     asked = reading.read_queries(queries)
-    rw.judgements.judge(opened, asked, out, pool=runs, **options, on_ready=_say_address)
+    rw.judgements.judge(opened, asked, out, pool=runs, **options, on_ready=_say_notes)
 
 
-def _say_address(address: str, notes: Sequence[str]) -> None:
+def _say_notes(_address: str, notes: Sequence[str]) -> None:
     for sentence in notes:
         note(sentence)
-    note(f"Judge at {address} (Ctrl-C stops; everything is saved as it is entered)")
 
 
-def _paths(texts: Sequence[str], noun: str = "system") -> tuple[Path, ...]:
-    return tuple(named_files(texts, noun).values())
+def _paths(texts: Sequence[str]) -> tuple[Path, ...]:
+    return tuple(named_files(texts).values())
+
+
+def _graded(texts: Sequence[str]) -> dict[Path, str | None]:
+    """Return the files of grades, with the name of their judge if one is given; a judge may have several files."""
+    judge_of: dict[Path, str | None] = {}
+    for text in texts:
+        ((name, path),) = named_files([text], "file of grades").items()
+        if path in judge_of:
+            raise InputError(f"{path} is given twice.")
+        judge_of[path] = None if name == str(path) else name
+    return judge_of
 
 
 def _read(texts: Sequence[str], reading: Given, columns: str | None) -> rw.judgements.GradeTable:
     """Read grades; what is noticed is shown with the result."""
     from rankwright.judgements.grade_files import JudgeWarning
 
-    files = named_files(texts, JUDGE)
-    sources = [path if name == str(path) else {name: path} for name, path in files.items()]
+    sources = [path if name is None else {name: path} for path, name in _graded(texts).items()]
     how: Given = reading | columns_by_role(columns)
     with warnings.catch_warnings(action="ignore", category=JudgeWarning):
         return rw.judgements.read_grades(sources, **how)
