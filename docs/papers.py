@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING, Any
 
 from rankwright.base.wording import counted
 from rankwright.papers.framework.catalogue import MODULES, find_paper
+from rankwright.papers.framework.groups import Groups
 from rankwright.papers.framework.reproduce import reproduce
-from rankwright.papers.framework.rows import NO_DATA, STATES, Groups, Row
+from rankwright.papers.framework.rows import NO_DATA, STATES, Row
 from rankwright.reports.blocks import markdown
 
 if TYPE_CHECKING:
@@ -92,12 +93,14 @@ def page(facts: dict[str, Any]) -> str:
     groups = Groups.of(rows)
     parts = [
         f"# {facts['title']}",
-        f"{facts['authors']}. {groups.verdict()}",
+        facts["authors"] + ".",
+        "\n".join(f"- {sentence}" for sentence in groups.verdict()),
         f"Run again with `rankwright reproduce {name} --data FOLDER`; it takes {facts['seconds'] / 60:.0f} "
         "minutes of processor time. [What the states mean](../reproduced.md#states).",
     ]
     for title, table in groups.tables().items():
-        parts += [f"## {title}", markdown(replace(table, caption=""))]
+        plain = markdown(replace(table, caption="", folded=""))
+        parts += [f"## {title}", _folded(table.folded, plain) if table.folded else plain]
     if groups.not_tried:
         parts.append(_without_data(groups.not_tried))
     tried = {row.experiment for row in rows if row.state != NO_DATA}
@@ -120,8 +123,11 @@ def _without_data(rows: list[Row]) -> str:
     for row in rows:
         places[row.data, row.where] = places.get((row.data, row.where), 0) + 1
     lines = [f"- {data}: {where}, {counted(n, 'row')}" for (data, where), n in places.items()]
-    summary = f"<summary>{counted(len(rows), 'row')} without data</summary>"
-    return "\n".join(["<details>", summary, "", *lines, "", "</details>"])
+    return _folded(f"{counted(len(rows), 'row')} without data", "\n".join(lines))
+
+
+def _folded(summary: str, text: str) -> str:
+    return f"<details>\n<summary>{summary}</summary>\n\n{text}\n\n</details>"
 
 
 def renewed(text: str) -> str:
@@ -133,7 +139,7 @@ def renewed(text: str) -> str:
 def _overview(papers: list[dict[str, Any]]) -> str:
     lines = ["| paper | rows | " + " | ".join(STATES) + " | minutes |", "|" + " --- |" * (len(STATES) + 3)]
     for facts in papers:
-        rows = rows_of(facts)
+        rows = [row for row in rows_of(facts) if not row.variant]
         counts = [sum(row.state == state for row in rows) for state in STATES]
         link = f"[{facts['authors']}](papers/{facts['paper']}.md)"
         cells = [link, str(len(rows)), *(str(n or "") for n in counts), f"{facts['seconds'] / 60:.0f}"]

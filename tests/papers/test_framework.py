@@ -183,14 +183,18 @@ def made_results(**values):
 
 
 def test_a_number_is_reached_or_not():
-    results = made_results(x=np.tile([0.3, 0.5], 50))  # mean .4, interval about .38 to .42
+    x = np.tile([0.3, 0.5], 50)
+    results = made_results(x=x, other=np.roll(x, 1))  # the mean of x is .4; paired differences are +-.2
+    assert results.paired_reach("map") == pytest.approx(0.0399, abs=1e-4)
     states = {
         value: rows_of(experiment(published=(Published("Table 1", "x", "map", value),)), results)[0].state
-        for value in (0.35, 0.399, 0.401, 0.5)
+        for value in (0.359, 0.361, 0.439, 0.441)
     }
-    assert states == {0.35: HIGHER, 0.399: REACHED, 0.401: REACHED, 0.5: NOT_REACHED}
+    assert states == {0.359: HIGHER, 0.361: REACHED, 0.439: REACHED, 0.441: NOT_REACHED}
     other = Published("Table 1", "x", "map", 0.5, comparable=False)
     assert rows_of(experiment(published=(other,)), results)[0].state == OTHER_DATA
+    featured = Published("Table 1", "x", "map", 0.5, other_features=True)
+    assert rows_of(experiment(published=(featured,)), results)[0].shown_state == "other data (not reached)"
 
 
 @pytest.mark.parametrize(
@@ -233,11 +237,12 @@ def test_better_needs_direction_and_significance():
 
 
 def test_better_than_published_compares_with_their_means():
-    results = made_results(x=np.tile([0.3, 0.5], 50))
+    x = np.tile([0.3, 0.5], 50)
+    results = made_results(x=x, y=np.roll(x, 1))
     states = {
-        mean: better_than_published("x", {"other": mean}, "map")(results).state for mean in (0.3, 0.395, 0.5)
+        mean: better_than_published("x", {"other": mean}, "map")(results).state for mean in (0.359, 0.361, 0.441)
     }
-    assert states == {0.3: REACHED, 0.395: NOT_SHOWN, 0.5: OPPOSITE}
+    assert states == {0.359: REACHED, 0.361: NOT_SHOWN, 0.441: OPPOSITE}
 
 
 def test_a_claim_has_a_second_state_against_published_baselines():

@@ -155,23 +155,27 @@ def test_above_at_counts_truncation_levels():
     assert state((-0.1, -0.1, 0.1), n_queries=2) == NOT_SHOWN  # too few to tell
 
 
-def test_overfitting_is_a_fall_with_rounds():
-    random = np.random.default_rng(0)
-    early = random.random(100)
-    curves = {"down": (early, early - 0.1), "up": (early, early + 0.1)}
+def test_overfitting_is_a_fall_after_the_round_that_the_validation_part_chooses():
+    early = np.random.default_rng(0).random(100)
+    curves = {"down": (early - 0.3, early, early - 0.1), "up": (early - 0.3, early, early + 0.1)}
     arrays = {(model, "ndcg@10 by round", "Fold1"): np.array(one) for model, one in curves.items()}
-    arrays |= {(model, "rounds", "Fold1"): np.array([10.0, 500.0]) for model in curves}
+    arrays |= {(model, "valid ndcg@10 by round", "Fold1"): np.array([[0.2], [0.4], [0.3]]) for model in curves}
+    arrays |= {(model, "rounds", "Fold1"): np.array([10.0, 50.0, 500.0]) for model in curves}
     results = Measurements(("Fold1",), arrays)
-    assert _falls("down", 10, 500)(results).state == REACHED
-    assert _falls("up", 10, 500)(results).state == OPPOSITE
+    found = _falls("down")(results)
+    assert (found.state, found.value) == (REACHED, pytest.approx(0.1))
+    assert "after 50 rounds" in found.measured
+    assert _falls("up")(results).state == OPPOSITE
 
 
-@pytest.mark.parametrize(("chosen", "state"), [((10, 50, 500), REACHED), ((10, 500, 500), NOT_SHOWN)])
+@pytest.mark.parametrize(("chosen", "state"), [((10, 50, 500), REACHED), ((50, 500, 500), NOT_SHOWN)])
 def test_a_low_number_of_rounds(chosen, state):
     names = ("Fold1", "Fold2", "Fold3")
     arrays = {("ensemble", "T", name): np.array([float(one)]) for name, one in zip(names, chosen, strict=True)}
     arrays |= {("ensemble", "c", name): np.array([100.0]) for name in names}
-    assert _low(Measurements(names, arrays)).state == state
+    found = _low((10, 50, 500))(Measurements(names, arrays))
+    assert found.state == state
+    assert ("10 is the least that was tried" in found.measured) == (10 in chosen)
 
 
 @needs_shared_data

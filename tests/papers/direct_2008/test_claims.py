@@ -116,10 +116,10 @@ class TestComparisons:
     def test_better_with_few_pairs_looks_at_those_queries_alone(self):
         pairs = {"pairs": [10] * 30 + [1000] * 30}
         found = results(a=pairs | {"map": [0.5] * 30 + [0.1] * 30}, b=pairs | {"map": [0.4] * 30 + [0.9] * 30})
-        told = better_with_few_pairs("a", "b", "map", 100)(found)
+        told = better_with_few_pairs("a", "b", "map", 100, (0, 100))(found)
         assert told.state == REACHED
         assert told.value == pytest.approx(0.1)
-        assert "the other 30 is -0.8000" in told.measured
+        assert "0-100 +0.1000, 100+ -0.8000; mean of these -0.3500" in told.measured
 
     @pytest.mark.parametrize(
         ("pairs", "state"), [([10, 20, 1500, 2500], REACHED), ([10, 20, 30, 2500], NOT_SHOWN)]

@@ -235,7 +235,7 @@ def test_comparable_accuracy_is_a_little_below_the_best() -> None:
 def test_like_the_best_is_refuted_in_both_directions(ahead, state) -> None:
     base = np.random.default_rng(1).random(50)
     arrays = {("model", "m", "1"): base + ahead, ("a", "m", "1"): base, ("b", "m", "1"): base - 0.1}
-    finding = adaptation.like_the_best("model", ("a", "b"), "m")(Measurements(("1",), arrays))
+    finding = adaptation.like_the_best("model", ("a", "b"), "m", 50)(Measurements(("1",), arrays))
     assert (finding.state, finding.value) == (state, pytest.approx(ahead))
 
 

@@ -76,11 +76,12 @@ def test_distance_and_rounds_are_those_that_are_best_on_the_validation_part():
 @pytest.mark.parametrize(("kept", "state"), [(0.5, REACHED), (0.2, OPPOSITE), (0.41, NOT_SHOWN)])
 def test_who_overfits_more(kept, state):
     rng = np.random.default_rng(1)
-    binary = np.stack([np.full(40, 0.5), np.full(40, 0.4)])
-    other = np.stack([np.full(40, 0.5), kept + (rng.normal(0, 0.1, 40) if state == NOT_SHOWN else np.zeros(40))])
+    lost = kept + (rng.normal(0, 0.1, 40) if state == NOT_SHOWN else np.zeros(40))
+    values = {BINARY: (np.full(40, 0.5), np.full(40, 0.4)), LDD: (np.full(40, 0.5), lost)}
     arrays = {
-        (model + ALL_ROUNDS, f"{CHOSEN_BY} by round", "Fold1"): values
-        for model, values in ((BINARY, binary), (LDD, other))
+        (model + ending, CHOSEN_BY, "Fold1"): array
+        for model, arrays in values.items()
+        for ending, array in zip(("", ALL_ROUNDS), arrays, strict=True)
     }
     assert _overfits_less(LDD)(Measurements(("Fold1",), arrays)).state == state
 

@@ -100,6 +100,7 @@ def dcg_bound(setup: Setup) -> Experiment:
                 f"the expected DCG that is lost is never above the bound of the {where.lower()}",
                 _never_above(kind),
                 proved=True,
+                part_of="the bounds of section 6",
             )
             for where, kind in (("Proposition", "bound"), ("Corollary", "corollary"))
         ),
@@ -121,7 +122,7 @@ def _never_above(results: Measurements, kind: str) -> Finding:
         f"mean loss of LS {metric_value(lost)}, bound with p = 2 {metric_value(bound)}; least distance in "
         f"{len(gaps):,} cases"
     )
-    return Finding(REACHED if gaps.min() >= -ROUNDING else OPPOSITE, text, float(gaps.min()))
+    return Finding(REACHED if gaps.min() >= -ROUNDING else OPPOSITE, text, float(gaps.min()), unit="distance")
 
 
 def _losses_and_bounds(results: Measurements) -> Chart:

@@ -9,12 +9,12 @@ import numpy as np
 from rankwright.analyses.diversity import calibration_diversity
 from rankwright.base.wording import metric_value
 from rankwright.papers.calibrated_2011.pools import Calibrations, Ensembles, PoolChoices, TestScores
-from rankwright.papers.framework.claims import LEVEL, finding
+from rankwright.papers.framework.claims import finding
 from rankwright.papers.framework.experiment import Claim, Experiment, Finding, Picture
 from rankwright.papers.framework.figures import by_size
 from rankwright.papers.framework.measurements import Measurements, curried
-from rankwright.papers.framework.measures import ByRound
-from rankwright.papers.framework.rows import NOT_SHOWN, OPPOSITE, REACHED
+from rankwright.papers.framework.measures import VALID, ByRound, named
+from rankwright.papers.framework.rows import LEVEL, NOT_SHOWN, OPPOSITE, REACHED
 from rankwright.papers.framework.sources import letor
 from rankwright.papers.framework.systems import FittedSystem
 from rankwright.rankers.adaboost_mh import AdaBoostMH
@@ -102,7 +102,6 @@ def overfitting(setup: Setup, collection: str) -> Experiment:
             (("ensemble", settings["calibrations"]),),
         ),
     }
-    best = min(BEST_ROUNDS[collection], rounds[-2])
     singles = tuple(systems)[:2]
     return Experiment(
         name=f"Rounds on {collection}",
@@ -111,17 +110,10 @@ def overfitting(setup: Setup, collection: str) -> Experiment:
         f"validation part chooses T from {', '.join(map(str, tried))}, and c.",
         source=letor(setup, collection),
         systems=systems,
-        measures=(ByRound("ndcg@10", rounds), PoolChoices()),
+        measures=(*_by_round(rounds), PoolChoices()),
         claims=(
-            *(
-                Claim(
-                    "Section 8",
-                    f"{model} overfit: NDCG@10 after {best} rounds is above that after {rounds[-1]:,}",
-                    _falls(model, best, rounds[-1]),
-                )
-                for model in singles
-            ),
-            Claim("Section 7", "the T that is best on the validation part is low, at most 100", _low),
+            *(_overfit(model, rounds[-1]) for model in singles),
+            Claim("Section 7", "the T that is best on the validation part is low, at most 100", _low(tried)),
         ),
         figures=(
             Picture(
@@ -142,14 +134,8 @@ def long_boosting(setup: Setup) -> Experiment:
         about=f"NDCG@10 of AdaBoost.MH with trees of 30 leaves after {rounds[0]} to {rounds[-1]:,} rounds.",
         source=letor(setup, "OHSUMED"),
         systems={LONG: FittedSystem(trees, validate=False)},
-        measures=(ByRound("ndcg@10", rounds),),
-        claims=(
-            Claim(
-                "Section 8",
-                f"{LONG} overfit: NDCG@10 after {rounds[0]} rounds is above that after {rounds[-1]:,}",
-                _falls(LONG, rounds[0], rounds[-1]),
-            ),
-        ),
+        measures=_by_round(rounds),
+        claims=(_overfit(LONG, rounds[-1]),),
         figures=(
             Picture(
                 "Section 8",
@@ -160,20 +146,42 @@ def long_boosting(setup: Setup) -> Experiment:
     )
 
 
+def _by_round(rounds: tuple[int, ...]) -> tuple[ByRound, ByRound]:
+    """Return NDCG@10 by round on the test part, and on the validation part, which chooses one."""
+    return ByRound("ndcg@10", rounds), ByRound("ndcg@10", rounds, part=VALID)
+
+
+def _overfit(model: str, last: int) -> Claim:
+    text = f"{model} overfit: NDCG@10 falls from the round that the validation part chooses to the last, {last:,}"
+    return Claim("Section 8", text, _falls(model), part_of="AdaBoost.MH overfits NDCG after few rounds")
+
+
 @curried
-def _falls(results: Measurements, model: str, early: int, late: int) -> Finding:
-    rounds, values = results.by_trial(model, "rounds")[0].tolist(), results.values(model, "ndcg@10 by round")
-    after = {number: values[rounds.index(number)] for number in (early, late)}
-    means = ", ".join(f"{metric_value(float(np.mean(values)))} after {number}" for number, values in after.items())
-    return finding(compare_values(after[early], after[late]), means)
+def _falls(results: Measurements, model: str) -> Finding:
+    rounds = results.by_trial(model, "rounds")[0]
+    tests, valids = (results.by_trial(model, f"{named('ndcg@10', part)} by round") for part in ("test", VALID))
+    chosen = [int(np.nanmean(valid, axis=1).argmax()) for valid in valids]
+    early = np.concatenate([test[best] for test, best in zip(tests, chosen, strict=True)])
+    late = np.concatenate([test[-1] for test in tests])
+    text = (
+        f"{metric_value(float(early.mean()))} after {_numbers(rounds[chosen].tolist())} rounds, "
+        f"{metric_value(float(late.mean()))} in the end"
+    )
+    return finding(compare_values(early, late), f"{text}{_at_the_edge(rounds[chosen].tolist(), float(rounds[0]))}")
 
 
-def _low(results: Measurements) -> Finding:
+@curried
+def _low(results: Measurements, tried: tuple[int, ...]) -> Finding:
     chosen = sorted(float(values[0]) for values in results.by_trial("ensemble", "T"))
     exponents = sorted(float(values[0]) for values in results.by_trial("ensemble", "c"))
     median = float(np.median(chosen))
-    shown = f"T {_numbers(chosen)}; c {_numbers(exponents)}; median T"
-    return Finding(REACHED if median <= 100 else NOT_SHOWN, shown, median)
+    shown = f"T {_numbers(chosen)}{_at_the_edge(chosen, tried[0])}; c {_numbers(exponents)}; median of T"
+    return Finding(REACHED if median <= 100 else NOT_SHOWN, shown, median, unit="rounds")
+
+
+def _at_the_edge(chosen: list[float], first: float) -> str:
+    """Return a note if the least number that was tried is chosen: the best one may be lower still."""
+    return f" ({first:g} is the least that was tried)" if first in chosen else ""
 
 
 def _numbers(values: list[float]) -> str:

@@ -9,6 +9,7 @@ import numpy as np
 
 from rankwright.base.wording import plain_number
 from rankwright.metrics.bounds import SurrogateBounds, simulate
+from rankwright.papers.direct_2008.surrogates import THEOREMS
 from rankwright.papers.framework.claims import finding
 from rankwright.papers.framework.experiment import Claim, DataTrial, Experiment, Finding, Picture
 from rankwright.papers.framework.measurements import Measurements, curried
@@ -103,21 +104,39 @@ def _simulation(setup: Setup, figure: int, *, mixed: bool) -> Experiment:
         },
         measures=(OverAngles(),),
         claims=(
-            Claim(
-                where, "the type one bound is lowest at theta = pi / 4", _lowest_at_quarter("type_one"), optimum
-            ),
-            Claim(
-                where, "the type two bound is lowest at theta = pi / 4", _lowest_at_quarter("type_two"), optimum
+            *(
+                Claim(
+                    where,
+                    f"the {bound.replace('_', ' ')} bound is lowest at theta = pi / 4",
+                    _lowest_at_quarter(bound),
+                    optimum,
+                )
+                for bound in ("type_one", "type_two")
             ),
             *(
-                Claim(where, f"near its optimum, type two is tighter than type one ({name})", _tighter(name), why)
+                Claim(
+                    where,
+                    f"near its optimum, type two is tighter than type one ({name})",
+                    _tighter(name),
+                    why,
+                    part_of="near its optimum, the type two bound is tighter than type one",
+                )
                 for name, why in ((MIXED, ""), (ALL, "With F over all pairs, perfect rankings differ in F, too."))
             ),
-            Claim(
-                "Theorem 2", "the type two bound is never below the basic loss", _above_basic((MIXED, ALL, LONG))
-            ),
-            Claim(
-                "Theorem 3", "type two is tighter wherever condition 9 holds", _under_condition_9((MIXED, LONG))
+            *(
+                Claim(theorem, text, test, proved=True, part_of=THEOREMS)
+                for theorem, text, test in (
+                    (
+                        "Theorem 2",
+                        "the type two bound is never below the basic loss",
+                        _above_basic((MIXED, ALL, LONG)),
+                    ),
+                    (
+                        "Theorem 3",
+                        "type two is tighter wherever condition 9 holds",
+                        _under_condition_9((MIXED, LONG)),
+                    ),
+                )
             ),
         ),
         figures=(Picture(where, "Type two is tighter where the model is close to its optimum.", _curves(MIXED)),),
@@ -135,11 +154,11 @@ def _lowest_at_quarter(results: Measurements, bound: str) -> Finding:
     angles = np.array([_lowest(*pair) for pair in _with_angles(results, MIXED, bound)])
     reach = t_limit(len(angles), 0.95) * angles.std(ddof=1) / np.sqrt(len(angles))
     low, high = angles.mean() - reach, angles.mean() + reach
-    state = REACHED if low <= QUARTER <= high else OPPOSITE
+    p_value = float(ttest_1samp(angles, QUARTER).pvalue) if angles.std() > 0 else None
+    state = REACHED if low <= QUARTER <= high else NOT_SHOWN if p_value is None else OPPOSITE
     in_pi = plain_number(round(float(angles.mean() / np.pi), 3))
     text = f"mean of the best angle over {len(angles)} draws, which is {in_pi} pi"
-    p_value = float(ttest_1samp(angles, QUARTER).pvalue) if angles.std() > 0 else None
-    return Finding(state, text, float(angles.mean()), (float(low), float(high)), p_value)
+    return Finding(state, text, float(angles.mean()), (float(low), float(high)), p_value, "radians")
 
 
 def _with_angles(results: Measurements, model: str, bound: str) -> list[tuple[Doubles, Doubles]]:

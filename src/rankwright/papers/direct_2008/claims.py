@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rankwright.papers.framework.claims import LEVEL
 from rankwright.papers.framework.experiment import Claim, Finding
 from rankwright.papers.framework.figures import groups_by_pairs
 from rankwright.papers.framework.measurements import Measurements, curried
 from rankwright.papers.framework.measures import PAIRS
-from rankwright.papers.framework.rows import NOT_SHOWN, OPPOSITE, REACHED
+from rankwright.papers.framework.rows import LEVEL, NOT_SHOWN, OPPOSITE, REACHED
 from rankwright.statistics.paired_tests import holm
 
 if TYPE_CHECKING:
@@ -25,7 +24,8 @@ ROUNDS = (40, 100)
 
 def rank_claims(where: str, measured: str, published: Mapping[str, float], why: str) -> Claim:
     """Return the claim that the methods have the published ranks."""
-    return Claim(where, f"the ranks of all methods by {measured}", same_ranks(published, measured), why)
+    text = f"the ranks of all methods by {measured} are those of the table"
+    return Claim(where, text, same_ranks(published, measured), why, part_of="the ranks of all methods")
 
 
 @curried
@@ -62,7 +62,7 @@ def varies(results: Measurements, model: str, starts: Sequence[int]) -> Finding:
     name, largest = max(((group, float(each.mean())) for group, each in groups.items()), key=lambda item: item[1])
     spread = f"{pairs.min():,.0f} to {pairs.max():,.0f} pairs, median {np.median(pairs):,.0f}"
     text = f"{spread}; fraction of queries in the largest group, {name}"
-    return Finding(REACHED if largest <= 0.5 else NOT_SHOWN, text, largest)
+    return Finding(REACHED if largest <= 0.5 else NOT_SHOWN, text, largest, unit="of queries")
 
 
 @curried
@@ -78,7 +78,7 @@ def converges(results: Measurements, model: str) -> Finding:
     too_late = any(at > len(curve) - 10 for at, curve in zip(settled, curves, strict=True))
     state = REACHED if min(settled) >= least and max(settled) <= most and not too_late else NOT_SHOWN
     text = f"stays within {CLOSE:g} of the value after {max(map(len, curves))} rounds since round"
-    return Finding(state, f"{text} {', '.join(map(str, settled))}; mean", float(np.mean(settled)))
+    return Finding(state, f"{text} {', '.join(map(str, settled))}", float(np.mean(settled)), unit="rounds")
 
 
 def _settled(curve: np.ndarray) -> int:
@@ -100,6 +100,5 @@ def working_sets(results: Measurements, model: str) -> Finding:
     text = f"after at most {rounds} rounds, each of which adds one of each kind: " + ", ".join(
         f"{size.min():.0f} to {size.max():.0f} {kind} ones per query" for kind, size in sizes.items()
     )
-    return Finding(
-        REACHED if within else NOT_SHOWN, text, float(np.mean([size.mean() for size in sizes.values()]))
-    )
+    mean = float(np.mean([size.mean() for size in sizes.values()]))
+    return Finding(REACHED if within else NOT_SHOWN, text, mean, unit="permutations")

@@ -9,10 +9,10 @@ import numpy as np
 
 from rankwright.base.wording import counted, difference, measured, metric_value, said_p_value
 from rankwright.papers.framework.experiment import Finding
-from rankwright.papers.framework.figures import error_rate
+from rankwright.papers.framework.figures import error_rate, groups_by_pairs
 from rankwright.papers.framework.measurements import Measurements, curried
 from rankwright.papers.framework.measures import PAIRS
-from rankwright.papers.framework.rows import NOT_SHOWN, OPPOSITE, REACHED
+from rankwright.papers.framework.rows import LEVEL, NOT_SHOWN, OPPOSITE, REACHED
 from rankwright.statistics.paired_tests import compare_values, holm
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from rankwright.base.arrays import Doubles
     from rankwright.statistics.paired_tests import Comparison
 
-LEVEL = 0.05
+MARGIN = 0.01  # of NDCG or MAP: "a single percentage point" counts (Wu et al. 2010, section 5.4)
 CLEARLY_FASTER = 1.5
 
 Key = TypeVar("Key")  # what is compared
@@ -41,11 +41,18 @@ def _state(differences: Sequence[float], p_values: Sequence[float]) -> str:
     return REACHED if all(difference > 0 and p < LEVEL for difference, p in pairs) else NOT_SHOWN
 
 
-def not_worse_finding(comparison: Comparison, text: str) -> Finding:
-    """Return what a single paired comparison says of a claim that its difference is not negative."""
-    worse = comparison.difference < 0 and comparison.p_value < LEVEL
-    state = OPPOSITE if worse else REACHED
-    return Finding(state, text, comparison.difference, comparison.interval, comparison.p_value)
+def not_worse_finding(compared: Mapping[str, Comparison], text: str) -> Finding:
+    """Return what paired comparisons of a model with others say of the claim that it is as good as each.
+
+    Reached if it is worse by less than a point in every interval; opposite if it is significantly worse than one,
+    corrected by Holm's method. The finding has the smallest difference.
+    """
+    p_values = _corrected(compared)
+    worse = any(pair.difference < 0 and p_values[other] < LEVEL for other, pair in compared.items())
+    as_good = all(pair.interval[0] > -MARGIN for pair in compared.values())
+    least = min(compared, key=lambda other: compared[other].difference)
+    state = REACHED if as_good else OPPOSITE if worse else NOT_SHOWN
+    return Finding(state, text, compared[least].difference, compared[least].interval, p_values[least])
 
 
 @curried
@@ -63,16 +70,19 @@ def better(results: Measurements, model: str, others: Sequence[str], measure: st
 def better_than_published(
     results: Measurements, model: str, published: Mapping[str, float], measure: str
 ) -> Finding:
-    """Test as `better`, against published means: each is compared with the values of the model's queries.
+    """Test that the mean of a model is above published means by more than chance explains.
 
-    The published means are taken as exact, although they are means over the same queries.
+    Values of the published queries are not known, so that chance is that of our own systems: their median paired
+    half-width. Opposite if the model is below one of them by as much.
     """
-    values = results.values(model, measure)
-    compared = {
-        f"{other} {metric_value(mean)}": compare_values(values, np.full(values.shape, mean))
-        for other, mean in published.items()
-    }
-    return _all_positive(model, measure, compared)
+    reach = results.paired_reach(measure)
+    differences = {other: results.mean(model, measure) - mean for other, mean in published.items()}
+    least = min(differences.values())
+    state = REACHED if least > reach else OPPOSITE if least < -reach else NOT_SHOWN
+    said = ", ".join(
+        f"{difference(lead)} to {metric_value(published[name])} of {name}" for name, lead in differences.items()
+    )
+    return Finding(state, f"{said}; chance explains {metric_value(reach)}", least)
 
 
 def _all_positive(model: str, measure: str, compared: Mapping[str, Comparison]) -> Finding:
@@ -81,23 +91,15 @@ def _all_positive(model: str, measure: str, compared: Mapping[str, Comparison]) 
     least = min(compared, key=lambda other: compared[other].difference)
     deciding = least if compared[least].difference <= 0 else max(p_values, key=lambda other: p_values[other])
     state = _state([pair.difference for pair in compared.values()], list(p_values.values()))
-    text = f"{model} in {measure}: {_differences(compared, p_values)}"
+    text = _differences(model, measure, compared)
     return Finding(state, text, compared[deciding].difference, compared[deciding].interval, p_values[deciding])
 
 
 @curried
 def not_worse(results: Measurements, model: str, others: Sequence[str], measure: str) -> Finding:
-    """Test that none of the others is significantly better than a model, corrected by Holm's method.
-
-    The finding has the smallest difference.
-    """
+    """Test that a model is as good as each of the others, see `not_worse_finding`."""
     compared = {other: results.compare(model, other, measure) for other in others}
-    p_values = _corrected(compared)
-    worse = any(pair.difference < 0 and p_values[other] < LEVEL for other, pair in compared.items())
-    least = min(compared, key=lambda other: compared[other].difference)
-    text = f"{model} in {measure}: {_differences(compared, p_values)}"
-    state = OPPOSITE if worse else REACHED
-    return Finding(state, text, compared[least].difference, compared[least].interval, p_values[least])
+    return not_worse_finding(compared, _differences(model, measure, compared))
 
 
 def _corrected(compared: Mapping[Key, Comparison]) -> dict[Key, float]:
@@ -106,24 +108,58 @@ def _corrected(compared: Mapping[Key, Comparison]) -> dict[Key, float]:
     return dict(zip(compared, p_values, strict=True))
 
 
-def _differences(compared: Mapping[str, Comparison], p_values: Mapping[str, float]) -> str:
-    return ", ".join(
+def _differences(model: str, measure: str, compared: Mapping[str, Comparison]) -> str:
+    """Return several differences in words, with their p-values; a single one is in the table anyway."""
+    p_values = _corrected(compared)
+    said = ", ".join(
         f"{difference(pair.difference)} to {other} ({said_p_value(p_values[other])})"
         for other, pair in compared.items()
+    )
+    return "" if len(compared) == 1 else f"{model} in {measure}: {said}"
+
+
+@curried
+def no_significant_difference(
+    results: Measurements, models: Sequence[str], measure: str, n_queries: int | None = None
+) -> Finding:
+    """Test that no two of the models differ significantly, corrected by Holm's method.
+
+    More queries make smaller differences significant: `n_queries` takes as many as the paper had, the first ones.
+    """
+    (model, other), comparison, p_value = _clearest(results, models, measure, n_queries)
+    return Finding(
+        REACHED if p_value >= LEVEL else OPPOSITE,
+        f"{model} to {other} in {measure}",
+        comparison.difference,
+        comparison.interval,
+        p_value,
+        insignificant=REACHED,
     )
 
 
 @curried
 def alike(results: Measurements, models: Sequence[str], measure: str) -> Finding:
-    """Test that no two of the models differ significantly, corrected by Holm's method."""
-    pairs = list(combinations(models, 2))
-    compared = [results.compare(*pair, measure) for pair in pairs]
-    p_values = holm(np.array([pair.p_value for pair in compared]))
-    clearest = int(np.argmin(p_values))
-    comparison, (model, other) = compared[clearest], pairs[clearest]
-    state = REACHED if p_values[clearest] >= LEVEL else OPPOSITE
-    text = f"the clearest difference in {measure}: {difference(comparison.difference)} of {model} to {other}"
-    return Finding(state, text, comparison.difference, comparison.interval, float(p_values[clearest]))
+    """Test that no two of the models differ by a point.
+
+    Reached if all intervals lie within a point to either side; opposite if two models differ significantly,
+    corrected by Holm's method.
+    """
+    (model, other), comparison, p_value = _clearest(results, models, measure)
+    intervals = [results.compare(*pair, measure).interval for pair in combinations(models, 2)]
+    within = all(low > -MARGIN and high < MARGIN for low, high in intervals)
+    state = REACHED if within else OPPOSITE if p_value < LEVEL else NOT_SHOWN
+    return Finding(state, f"{model} to {other} in {measure}", comparison.difference, comparison.interval, p_value)
+
+
+def _clearest(
+    results: Measurements, models: Sequence[str], measure: str, n_queries: int | None = None
+) -> tuple[tuple[str, str], Comparison, float]:
+    """Return the pair of models with the most significant difference; of equal ones, that with the largest."""
+    values = {model: results.values(model, measure)[:n_queries] for model in models}
+    compared = {(one, other): compare_values(values[one], values[other]) for one, other in combinations(models, 2)}
+    p_values = _corrected(compared)
+    clearest = min(compared, key=lambda pair: (p_values[pair], -abs(compared[pair].difference)))
+    return clearest, compared[clearest], p_values[clearest]
 
 
 @curried
@@ -141,12 +177,13 @@ def always_better(
     for model, other, measure in compared:
         if results.mean(model, measure) <= results.mean(other, measure):
             worse[f"{model} to {other}"] = worse.get(f"{model} to {other}", 0) + 1
-    n_lower = sum(pair.difference < 0 and p_values[case] < LEVEL for case, pair in compared.items())
+    lower = [p_values[case] for case, pair in compared.items() if pair.difference < 0 and p_values[case] < LEVEL]
     n_better = len(compared) - sum(worse.values())
-    state = OPPOSITE if n_lower else NOT_SHOWN if worse else REACHED
-    text = f"higher in {n_better} of {len(compared)} comparisons, significantly lower in {n_lower}"
+    state = OPPOSITE if lower else NOT_SHOWN if worse else REACHED
+    text = f"higher in {n_better} of {len(compared)} comparisons, significantly lower in {len(lower)}"
     names = "; ".join(f"{pair} in {n} of {counted(len(measures), 'measure')}" for pair, n in worse.items())
-    return Finding(state, text + (f"; not {names}" if worse else ""), n_better / len(compared))
+    text += f"; not {names}" if worse else ""
+    return Finding(state, text, n_better / len(compared), None, min(lower, default=None), "of comparisons")
 
 
 @curried
@@ -154,7 +191,8 @@ def faster(results: Measurements, model: str, others: Sequence[str]) -> Finding:
     """Test that a model was fitted in less time than each of the others.
 
     The logarithms of the ratios of times are tested over trials by the t-test, corrected by Holm's method. In a
-    single trial, where nothing can be tested, a factor of 1.5 decides: processor times of one fit vary by less.
+    single trial, where nothing can be tested, it must be faster by a factor of 1.5: processor times of one fit
+    vary by less.
     """
     seconds = {name: np.concatenate(results.by_trial(name, "fit seconds")) for name in (model, *others)}
     logs = {name: np.log(taken) for name, taken in seconds.items()}
@@ -162,17 +200,17 @@ def faster(results: Measurements, model: str, others: Sequence[str]) -> Finding:
     p_values = _time_p_values([(logs[other], logs[model]) for other in others])
     differences = [pair.difference for pair in compared.values()]
     if p_values is None:
-        clear = [0.0 if abs(difference) > np.log(CLEARLY_FASTER) else 1.0 for difference in differences]
-        state = _state(differences, clear)
+        state = REACHED if min(differences) > np.log(CLEARLY_FASTER) else NOT_SHOWN
     else:
         state = _state(differences, p_values)
     least = min(others, key=lambda other: compared[other].difference)
     total = ", ".join(f"{name} {measured(float(taken.mean()))} s" for name, taken in seconds.items())
     ratio, (low, high) = np.exp(compared[least].difference), np.exp(compared[least].interval)
-    text = f"a fit of {total}; least ratio to {model}"
+    text = f"a fit takes {total}"
     if p_values is None:
-        return Finding(state, text, float(ratio))
-    return Finding(state, text, float(ratio), (float(low), float(high)), p_values[others.index(least)])
+        return Finding(state, text, float(ratio), unit="times as long")
+    interval = float(low), float(high)
+    return Finding(state, text, float(ratio), interval, p_values[others.index(least)], "times as long")
 
 
 def _time_p_values(pairs: Sequence[tuple[Doubles, Doubles]]) -> list[float] | None:
@@ -195,16 +233,26 @@ def fewer_errors(results: Measurements, model: str, other: str, pair: str) -> Fi
     pairs_per_query = results.values(model, f"{PAIRS} {pair}").mean()
     errors = [results.values(name, f"wrong {pair}") / pairs_per_query for name in (other, model)]
     overall = ", ".join(f"{name} {metric_value(error_rate(results, name, pair))}" for name in (model, other))
-    return finding(compare_values(*errors), f"{overall} of all pairs; difference")
+    return finding(compare_values(*errors), f"{overall} of all pairs")
 
 
 @curried
-def better_with_few_pairs(results: Measurements, model: str, other: str, measure: str, most: int) -> Finding:
-    """Test that a model is better for queries with fewer than `most` pairs of different labels."""
+def better_with_few_pairs(
+    results: Measurements, model: str, other: str, measure: str, most: int, starts: Sequence[int]
+) -> Finding:
+    """Test that a model is better for queries with fewer than `most` pairs of different labels.
+
+    The differences of all groups of queries, which begin at `starts`, are told beside it.
+    """
     few = results.values(model, PAIRS) < most
     own, others = (results.values(name, measure) for name in (model, other))
-    rest = float(np.nanmean(own[~few]) - np.nanmean(others[~few])) if (~few).any() else float("nan")
-    text = f"{few.sum()} queries have fewer; the difference for the other {(~few).sum()} is {difference(rest)}"
+    groups = {
+        name: float(np.nanmean((own - others)[queries]))
+        for name, queries in groups_by_pairs(results, model, starts).items()
+    }
+    by_group = ", ".join(f"{name} {difference(lead)}" for name, lead in groups.items())
+    mean = difference(float(np.mean([*groups.values()])))
+    text = f"{few.sum()} of {len(few)} queries; by number of pairs: {by_group}; mean of these {mean}"
     return finding(compare_values(own[few], others[few]), text)
 
 
@@ -218,4 +266,4 @@ def never_below(results: Measurements, models: Sequence[str], upper: str, lower:
     ]
     least = min(float(np.nanmin(gap)) for gap in gaps)
     text = f"smallest distance over {sum(map(len, gaps)):,} rounds of all fits"
-    return Finding(REACHED if least >= 0 else OPPOSITE, text, least)
+    return Finding(REACHED if least >= 0 else OPPOSITE, text, least, unit="distance")

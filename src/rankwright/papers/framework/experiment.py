@@ -7,6 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
+from rankwright.papers.framework.rows import NOT_SHOWN
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -76,12 +78,17 @@ class Published:
         The system, and the name under which its measure is kept.
     value
         The number as published.
+    other_features
+        Whether the data have the paper's queries and labels, but other features, so that the number can be higher
+        or lower for that reason alone.
     comparable
         Whether the data are the paper's, so that the number can be reached.
     why
         Why ours differs, where that is known.
     digits
         Decimal places that the paper prints; ours is rounded to as many. A float does not tell: .4950 is .495.
+    variant
+        Whether the system is a variant of that of the paper: the number is counted with the other one.
     """
 
     where: str
@@ -91,6 +98,8 @@ class Published:
     comparable: bool = True
     why: str = ""
     digits: int = 4
+    other_features: bool = False
+    variant: bool = False
 
 
 @dataclass(frozen=True)
@@ -109,6 +118,11 @@ class Claim:
         Tests a claim about baselines against their published numbers instead of ours.
     proved
         Whether the paper proves it, so that any data can refute it.
+    part_of
+        The claim in the paper's words, if several rows of the experiment test it: they share Holm's correction,
+        and the verdict names them together.
+    variant
+        Whether a variant of the paper's method is tested, which is not counted.
     """
 
     where: str
@@ -117,6 +131,8 @@ class Claim:
     why: str = ""
     against_published: Callable[[Measurements], Finding] | None = None
     proved: bool = False
+    part_of: str = ""
+    variant: bool = False
 
 
 @dataclass(frozen=True)
@@ -131,6 +147,10 @@ class Finding:
         What was measured, in words.
     value, interval, p_value
         The difference or ratio that decided, its 95 % interval and p-value, where there are any.
+    unit
+        What the value is: a difference of metric values, rounds, or anything else.
+    insignificant
+        The state if the p-value, corrected for other rows, is not significant.
     """
 
     state: str
@@ -138,6 +158,8 @@ class Finding:
     value: float | None = None
     interval: tuple[float, float] | None = None
     p_value: float | None = None
+    unit: str = "difference"
+    insignificant: str = NOT_SHOWN
 
 
 @dataclass(frozen=True)

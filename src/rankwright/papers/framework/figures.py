@@ -9,6 +9,7 @@ import numpy as np
 from rankwright.base.wording import metric_value
 from rankwright.papers.framework.measurements import Measurements, curried
 from rankwright.papers.framework.measures import PAIRS
+from rankwright.papers.framework.rows import spelled_metrics
 from rankwright.reports.charts.bars import grouped_bar_chart
 from rankwright.reports.charts.lines import line_chart
 
@@ -27,7 +28,9 @@ def means(results: Measurements, models: Sequence[str], measures: Sequence[str],
     `queries` is the measure that tells which query a value is of, for queries that are in several trials.
     """
     table = {
-        measure: {m: (results.mean(m, measure), *results.interval(m, measure, queries)) for m in models}
+        spelled_metrics(measure): {
+            m: (results.mean(m, measure), *results.interval(m, measure, queries)) for m in models
+        }
         for measure in measures
     }
     kind = queries or "test queries"
@@ -68,6 +71,7 @@ def by_size(
         curves[model] = list(
             zip(numbers.tolist(), np.nanmean(results.values(model, measure), axis=1).tolist(), strict=True)
         )
+    label = spelled_metrics(label)
     ends = ", ".join(f"{model} {metric_value(curve[-1][1])}" for model, curve in curves.items())
     description = f"{label} by number of {sizes}; in the end {ends}."
     return line_chart(curves, sizes, label, description=description, x_log=x_log)
@@ -96,8 +100,9 @@ def by_number_of_pairs(results: Measurements, models: Sequence[str], measure: st
         }
         for name, queries in groups_by_pairs(results, models[0], starts).items()
     }
-    description = f"{measure} of {', '.join(models)} by number of document pairs of the query."
-    return grouped_bar_chart(table, measure, x_label="document pairs (queries)", description=description)
+    label = spelled_metrics(measure)
+    description = f"{label} of {', '.join(models)} by number of document pairs of the query."
+    return grouped_bar_chart(table, label, x_label="document pairs (queries)", description=description)
 
 
 @curried

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import wraps
+from itertools import combinations
 from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
 
 import numpy as np
@@ -69,15 +70,30 @@ class Measurements:
         then counts once.
         """
         values = self.query_means(model, measured, queries) if queries else self.values(model, measured)
-        values, mean = values[~np.isnan(values)], self.mean(model, measured)
-        if len(values) < 2:
-            return float("nan"), float("nan")
-        reach = float(t_limit(len(values), 0.95) * values.std(ddof=1) / np.sqrt(len(values)))
+        mean = self.mean(model, measured)
+        reach = _half_width(values)
         return mean - reach, mean + reach
+
+    def paired_reach(self, measured: str) -> float:
+        """Return by how much a mean over these queries differs from another one by chance alone.
+
+        That is the half-width of the paired 95 % interval, the median over all pairs of models that have the
+        measure; 0 for a single model.
+        """
+        models = [model for model in self.models if (model, measured, self.trials[0]) in self.arrays]
+        values = {model: self.values(model, measured) for model in models}
+        reaches = [_half_width(values[model] - values[other]) for model, other in combinations(models, 2)]
+        return float(np.median(reaches)) if reaches else 0.0
 
     def compare(self, model: str, other: str, measured: str) -> Comparison:
         """Compare two models query by query, over the queries of all trials."""
         return compare_values(self.values(model, measured), self.values(other, measured))
+
+
+def _half_width(values: Doubles) -> float:
+    """Return half the width of the 95 % interval of a mean, by the t distribution; NaN for a single value."""
+    known = values[~np.isnan(values)]
+    return float(t_limit(len(known), 0.95) * known.std(ddof=1) / np.sqrt(len(known))) if len(known) > 1 else np.nan
 
 
 Settings = ParamSpec("Settings")

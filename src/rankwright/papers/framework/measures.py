@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,7 @@ from rankwright.analyses.pair_errors import misordered
 from rankwright.base.errors import InputError
 from rankwright.evaluation.evaluate import evaluate
 from rankwright.models.scorer import scorer_of
+from rankwright.tuning.trials import configured
 
 if TYPE_CHECKING:
     from rankwright.base.arrays import Doubles
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
     from rankwright.papers.framework.experiment import DataTrial
     from rankwright.training.history import History
 
+FIT_SECONDS = "fit seconds"
 TEST, TRAIN, VALID = "test", "train", "valid"
 PAIRS, QUERIES = "pairs", "queries"
 
@@ -117,6 +120,23 @@ class NumberOfPairs:
     def __call__(self, _model: Any, trial: DataTrial, _threads: int) -> dict[str, Doubles]:
         """Count pairs; the model does not matter."""
         return {PAIRS: trial.test.groups.count_pairs(trial.test.y).astype(float)}
+
+
+@dataclass(frozen=True)
+class FitSeconds:
+    """The processor time of a fit: the median of several further ones, since the first warms the machine up."""
+
+    fits: int = 5
+
+    def __call__(self, model: Any, trial: DataTrial, threads: int) -> dict[str, Doubles]:
+        """Fit a ranker again, as often as that."""
+        seconds = []
+        for _ in range(self.fits):
+            ranker = configured(model, {"n_jobs": threads})
+            started = time.thread_time()
+            ranker.fit(trial.train, validation=trial.valid)
+            seconds.append(time.thread_time() - started)
+        return {FIT_SECONDS: np.array([np.median(seconds)])}
 
 
 @dataclass(frozen=True)

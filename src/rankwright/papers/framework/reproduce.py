@@ -21,6 +21,7 @@ from rankwright.base.version import __version__
 from rankwright.papers.framework.cranfield import CRANFIELD, FILES, require_cranfield
 from rankwright.papers.framework.experiment import Absent, Setup
 from rankwright.papers.framework.measurements import Measurements
+from rankwright.papers.framework.measures import FIT_SECONDS
 from rankwright.papers.framework.reproduction import Done, Reproduction
 from rankwright.papers.framework.rows import rows_of
 from rankwright.papers.framework.sources import contents, files_of, find_collections
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     from rankwright.papers.framework.experiment import DataTrial, Experiment, Paper
 
 TRIALS_IN_MEMORY = 3
-SECONDS, FIT_SECONDS = "seconds", "fit seconds"
+SECONDS = "seconds"
 
 Outcome = dict[tuple[str, str], "Doubles"]
 """What a task measured: arrays by model and name of the measure."""

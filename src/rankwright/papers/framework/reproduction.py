@@ -7,7 +7,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rankwright.base.wording import counted, plain
-from rankwright.papers.framework.rows import HIGHER, REACHED, Groups, table_of
+from rankwright.papers.framework.groups import Groups
+from rankwright.papers.framework.rows import HIGHER, REACHED, table_of
 from rankwright.reports.blocks import Figure, Section, Text
 from rankwright.reports.result import Result
 
@@ -22,14 +23,16 @@ if TYPE_CHECKING:
 LEFT_OUT = ("where", "data", "what", "published", "remarks")
 REMARKS = ("what", "state", "remarks")  # long texts, which would leave the other columns of one table no room
 LEGEND = (
-    "A number is reached if it lies in the 95 % interval of ours over test queries, and higher than published if "
-    "the interval lies above it. A claim is reached if its direction is significant (p < .05, paired "
-    "randomisation test, Holm's correction over the comparisons of the claim), opposite if the other direction is "
-    "significant, and otherwise not shown. That systems are alike is reached if no significant difference "
-    "contradicts it; that a method is better in all measures, if all its means are higher. Other data stand in "
-    "for those of the paper, which are not public; in brackets is the state that they give. Against published: "
-    "the same claim if the baselines have their published means. What was measured for a claim, and why a number "
-    "is not reached, is said with each experiment."
+    "A number is reached if it differs from ours by no more than chance: the interval is ours plus and minus the "
+    "half-width of a paired 95 % interval, the median over all pairs of our systems on these queries. A claim is "
+    "reached if its direction is significant (p < .05, paired randomisation test, Holm's correction over the "
+    "comparisons and rows of the claim), opposite if the other direction is, and otherwise not shown. That "
+    "systems are alike, or that one is as good as another, is reached if the interval excludes a difference of a "
+    "point; that there is no significant difference, if there is none; that a method is better in all measures, "
+    "if all its means are higher. Other data stand in for those of the paper, or have other features; in brackets"
+    " is the state that they give. Against published: the same claim if the baselines have their published means."
+    " Variants of a method are not counted. What was measured for a claim, and why a number is not reached, is "
+    "said with each experiment."
 )
 
 
@@ -104,7 +107,7 @@ class Reproduction(Result):
     def blocks(self) -> Iterator[Section]:
         """Yield the verdict, the tables of rows, what their states mean, then every experiment."""
         groups = Groups.of(self.rows)
-        yield Section("Results", [Text(groups.verdict()), *groups.tables().values()])
+        yield Section("Results", [*map(Text, groups.verdict()), *groups.tables().values()])
         time = f"All fits and measurements took {self.seconds / 60:.1f} minutes of processor time."
         yield Section("States", [Text(f"{LEGEND} {time}")])
         yield from (done.section(done.results) for done in self.done if done.results is not None)

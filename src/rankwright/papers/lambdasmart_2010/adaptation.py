@@ -12,7 +12,7 @@ from rankwright.ensembling.blend import blend
 from rankwright.metrics.catalogue import as_metric
 from rankwright.models.combination import Combination
 from rankwright.models.scorer import scorer_of
-from rankwright.papers.framework.claims import alike, better
+from rankwright.papers.framework.claims import better, no_significant_difference
 from rankwright.papers.framework.experiment import Claim, Experiment, Finding, Picture
 from rankwright.papers.framework.figures import means
 from rankwright.papers.framework.measurements import Measurements, curried
@@ -38,11 +38,12 @@ ENLARGED = (
 )
 NETWORKS = (
     " Networks have a learning rate of 1e-3 and 30 passes. In a trial with names, rates of 1e-4 and 1e-2 changed "
-    "the ndcg@10 of the in-domain ranker by +.002 and -.006."
+    "the NDCG@10 of the in-domain ranker by +.002 and -.006."
 )
 IN_DOMAIN, INTERPOLATED, ADAPTED = "In-domain", "Interpolated", "LambdaSMART"
 ON_VALIDATION = PerQuery((BY,), part=VALID)
 ROUNDING = 1e-9
+LONG_TEST_QUERIES = 356  # in the paper
 
 
 def adapted_from(market: str) -> str:
@@ -100,7 +101,7 @@ def _adapted(*, quick: bool) -> Adapted:
 
 def _long_queries(setup: Setup) -> Experiment:
     background = _market(setup)
-    sizes = _sizes(setup, Sizes(20, 20, 40), Sizes(2000, 176, 1000), Sizes(6255, 176, 356))
+    sizes = _sizes(setup, Sizes(20, 20, 40), Sizes(2000, 176, 1000), Sizes(6255, 176, LONG_TEST_QUERIES))
     adapted = adapted_from(WEB_2)
     return Experiment(
         name="Adaptation to long queries",
@@ -117,8 +118,10 @@ def _long_queries(setup: Setup) -> Experiment:
             *(
                 Claim(
                     "Table 2",
-                    f"{adapted} and the best baseline are alike in {metric}",
-                    like_the_best(adapted, tuple(TABLE_2)[:-1], metric),
+                    f"no significant difference of {adapted} to the best baseline in {metric}, with as many test "
+                    "queries as in the paper",
+                    like_the_best(adapted, tuple(TABLE_2)[:-1], metric, LONG_TEST_QUERIES),
+                    part_of=f"few long queries give {adapted} no significant gain",
                 )
                 for metric in METRICS
             ),
@@ -270,11 +273,13 @@ def at_least(results: Measurements, rankers: Sequence[str]) -> Finding:
     means = {name: results.mean(name, named(BY, VALID)) for name in (INTERPOLATED, *rankers)}
     least = min(means[INTERPOLATED] - means[name] for name in rankers)
     text = ", ".join(f"{name} {metric_value(value)}" for name, value in means.items())
-    return Finding(REACHED if least >= -ROUNDING else OPPOSITE, f"{text}; smallest difference", least)
+    return Finding(REACHED if least >= -ROUNDING else OPPOSITE, text, least)
 
 
 @curried
-def like_the_best(results: Measurements, model: str, others: Sequence[str], measured: str) -> Finding:
+def like_the_best(
+    results: Measurements, model: str, others: Sequence[str], measured: str, n_queries: int
+) -> Finding:
     """Test that a model is neither significantly better nor worse than the best of the others."""
     best = max(others, key=lambda other: results.mean(other, measured))
-    return alike((model, best), measured)(results)
+    return no_significant_difference((model, best), measured, n_queries)(results)

@@ -11,7 +11,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from rankwright.papers.framework.claims import alike, faster
+from rankwright.base.wording import metric_value
+from rankwright.papers.framework.claims import alike
 from rankwright.papers.framework.experiment import Claim, Experiment, Paper, Picture
 from rankwright.papers.framework.figures import by_size, means
 from rankwright.papers.framework.measures import TEST, TRAIN, PerQuery, Rounds
@@ -32,6 +33,7 @@ from rankwright.papers.lambdasmart_2010.systems import (
     all_better,
     as_accurate,
     by_trees,
+    faster_and_as_accurate,
     fewer_trees,
     lambdamart,
     lambdarank,
@@ -70,9 +72,10 @@ FIRST_TREE = (
     "data."
 )
 FINER = (
-    "Here a full Newton step for each leaf is better than one exact weight per tree. With the other reading of "
-    "the baseline, shrinkage .1 as in section 5.2, the claim holds."
+    "A full Newton step has a value for each leaf, the combiner one weight per tree. Shrinkage .1, section 5.2's "
+    '"for all datasets", is the other reading of the baseline: see the variants.'
 )
+CONVERGES_FASTER = "with the optimal combiner, training and test accuracy rise faster"
 
 TABLE_1 = {
     "artificial": {
@@ -141,8 +144,8 @@ def _accuracy_systems(leaves: int, *, quick: bool) -> dict[str, System]:
 
 
 def _trained_faster() -> Claim:
-    text = f"{LAMBDAMART} is trained in less time than {MCRANK} with as many rounds"
-    return Claim("Abstract", text, faster(LAMBDAMART, (MCRANK,)))
+    text = f"{LAMBDAMART} is trained in less time than {MCRANK} with as many rounds, for comparable accuracy"
+    return Claim("Abstract", text, faster_and_as_accurate(LAMBDAMART, MCRANK, BY))
 
 
 def _artificial_accuracy(
@@ -159,7 +162,7 @@ def _artificial_accuracy(
         published=numbers("Table 1", TABLE_1["artificial"]),
         claims=(
             _trained_faster(),
-            *all_better("Table 1", LAMBDAMART, (MCRANK, LAMBDARANK)),
+            *all_better("Table 1", LAMBDAMART, (MCRANK, LAMBDARANK), whys=_published_leads()),
             *all_better("Section 5.3", MCRANK, (LAMBDARANK,)),
             *all_better("Section 5.3", LAMBDARANK, (ONE_FEATURE,), (BY,)),
         ),
@@ -168,6 +171,13 @@ def _artificial_accuracy(
         ),
         stand_in=isinstance(source, PolynomialData),
     )
+
+
+def _published_leads() -> list[str]:
+    """Return by how much LambdaMART leads in the paper, by metric."""
+    lambdamart_values, mcrank_values = (TABLE_1["artificial"][name] for name in (LAMBDAMART, MCRANK))
+    leads = [own - other for own, other in zip(lambdamart_values, mcrank_values, strict=True)]
+    return [f"In the paper {LAMBDAMART} leads {MCRANK} by {metric_value(lead)}; unexplained." for lead in leads]
 
 
 def _web_accuracy(source: WebSearch, *, quick: bool) -> Experiment:
@@ -184,7 +194,11 @@ def _web_accuracy(source: WebSearch, *, quick: bool) -> Experiment:
         published=numbers("Table 1", TABLE_1["web"]),
         claims=(
             _trained_faster(),
-            Claim("Section 5.3", f"{LAMBDAMART} and {MCRANK} are alike in {BY}", alike((LAMBDAMART, MCRANK), BY)),
+            Claim(
+                "Section 5.3",
+                f"{LAMBDAMART} and {MCRANK} are alike in {BY}, within a point",
+                alike((LAMBDAMART, MCRANK), BY),
+            ),
             *all_better("Table 1", LAMBDAMART, (LAMBDARANK,)),
             *all_better("Table 1", MCRANK, (LAMBDARANK,)),
             *all_better("Section 5.3", LAMBDARANK, (BM25,), (BY,)),
@@ -275,9 +289,10 @@ def _combiner(
             claim
             for combiner in (COMBINER, ON_NEWTON)
             for baseline in baselines
+            for variant in [combiner == ON_NEWTON or (baseline == SHRUNKEN and not on_web)]
             for claim in (
-                *(_with_fewer_trees(combiner, baseline) if on_web else ()),
-                *_faster(combiner, baseline, figure),
+                *(_with_fewer_trees(combiner, baseline, variant=variant) if on_web else ()),
+                *_faster(combiner, baseline, figure, variant=variant),
             )
         ),
         figures=(
@@ -293,7 +308,7 @@ def _combiner(
     )
 
 
-def _with_fewer_trees(combiner: str, baseline: str) -> tuple[Claim, Claim]:
+def _with_fewer_trees(combiner: str, baseline: str, *, variant: bool) -> tuple[Claim, Claim]:
     """Test the paper's 80 trees for 250 on Web-1: at any number of trees, and at its own."""
     text = f"{combiner}: 80 trees are as accurate as 250 of {baseline} in {BY}"
     return (
@@ -302,12 +317,13 @@ def _with_fewer_trees(combiner: str, baseline: str) -> tuple[Claim, Claim]:
             f"{combiner}: an accuracy half a point below the best of {baseline} with at most a third of the trees",
             fewer_trees(combiner, baseline, BY, 1 / 3, below=COMPARABLE),
             why=FIRST_TREE if combiner == COMBINER else "",
+            variant=variant,
         ),
-        Claim("Section 5.6", text, as_accurate((combiner, 80), (baseline, 250), by_trees(BY))),
+        Claim("Section 5.6", text, as_accurate((combiner, 80), (baseline, 250), by_trees(BY)), variant=variant),
     )
 
 
-def _faster(combiner: str, baseline: str, figure: str) -> tuple[Claim, ...]:
+def _faster(combiner: str, baseline: str, figure: str, *, variant: bool) -> tuple[Claim, ...]:
     """Test that the combiner's curves rise faster; the number of trees is the paper's on web data."""
     return tuple(
         Claim(
@@ -315,6 +331,8 @@ def _faster(combiner: str, baseline: str, figure: str) -> tuple[Claim, ...]:
             f"{combiner}: {part} accuracy converges faster, it is higher than that of {baseline} after 80 trees",
             more_accurate((combiner, 80), (baseline, 80), by_trees(BY, part)),
             why=FINER if baseline == NEWTON else "",
+            part_of=CONVERGES_FASTER,
+            variant=variant,
         )
         for part in (TRAIN, TEST)
     )

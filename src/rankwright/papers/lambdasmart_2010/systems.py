@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rankwright.base.wording import metric_value
+from rankwright.base.wording import difference, enumerated, metric_value
 from rankwright.evaluation.evaluate import evaluate
 from rankwright.models.scorer import scorer_of
-from rankwright.papers.framework.claims import better, finding, not_worse_finding
+from rankwright.papers.framework.claims import better, faster, finding, not_worse, not_worse_finding
 from rankwright.papers.framework.experiment import Claim, Finding, Published
 from rankwright.papers.framework.measurements import Measurements, curried
 from rankwright.papers.framework.measures import TEST, named, part_of
@@ -60,12 +61,13 @@ def numbers(where: str, table: Mapping[str, tuple[float, ...]]) -> tuple[Publish
 
 
 def all_better(
-    where: str, system: str, others: Sequence[str], metrics: Sequence[str] = METRICS
+    where: str, system: str, others: Sequence[str], metrics: Sequence[str] = METRICS, whys: Sequence[str] = ()
 ) -> tuple[Claim, ...]:
-    """Return claims that a system is better than each of the others, one per metric."""
+    """Return claims that a system is better than each of the others, one per metric; `whys` are by metric, too."""
+    text = f"{system} outperforms {enumerated(others)}"
     return tuple(
-        Claim(where, f"{system} outperforms {', '.join(others)} in {metric}", better(system, others, metric))
-        for metric in metrics
+        Claim(where, f"{text} in {metric}", better(system, others, metric), why, part_of=text)
+        for metric, why in zip_longest(metrics, whys, fillvalue="")
     )
 
 
@@ -125,10 +127,12 @@ def fewer_trees(
     level = float(curves[1].mean(axis=1).max()) - below
     shown = f"{fast} {_trees(needed[0])}, {slow} {_trees(needed[1])} to reach {metric} {metric_value(level)}"
     state = OPPOSITE if low > 1.0 else REACHED if ratio <= most and high < 1.0 else NOT_SHOWN
+    extreme = min(np.mean(np.array(again) <= 1.0), np.mean(np.array(again) >= 1.0))
+    p_value = min(1.0, 2 * max(float(extreme), 1 / RESAMPLES))
     if not np.isfinite(ratio):
-        return Finding(state, shown)
+        return Finding(state, shown, None, None, p_value)
     interval = (low, high) if np.isfinite(high) else None  # in some samples the accuracy is never reached
-    return Finding(state, shown, float(ratio), interval)
+    return Finding(state, shown, float(ratio), interval, p_value, "of the trees")
 
 
 Cut = tuple[str, int]
@@ -143,8 +147,18 @@ def more_accurate(results: Measurements, model: Cut, other: Cut, measured: str) 
 
 @curried
 def as_accurate(results: Measurements, model: Cut, other: Cut, measured: str) -> Finding:
-    """Test that a model with some trees is not significantly worse than another one with some trees."""
-    return not_worse_finding(*_compared(results, model, other, measured))
+    """Test that a model with some trees is as good as another one with some trees, within a point."""
+    comparison, text = _compared(results, model, other, measured)
+    return not_worse_finding({other[0]: comparison}, text)
+
+
+@curried
+def faster_and_as_accurate(results: Measurements, model: str, other: str, measured: str) -> Finding:
+    """Test that a model is fitted in less time than another one, and is as good within a point."""
+    time, accuracy = faster(model, (other,))(results), not_worse(model, (other,), measured)(results)
+    state = time.state if accuracy.state == REACHED else NOT_SHOWN
+    text = f"{time.measured}; {difference(accuracy.value)} in {measured}"
+    return replace(time, state=state, measured=text)
 
 
 def _compared(results: Measurements, first: Cut, other: Cut, measured: str) -> tuple[Comparison, str]:
