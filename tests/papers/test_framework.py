@@ -28,6 +28,7 @@ from rankwright.papers.framework.measurements import Measurements
 from rankwright.papers.framework.measures import (
     TRAIN,
     ByRound,
+    FitSeconds,
     LabelErrors,
     MeanOverCuts,
     NumberOfPairs,
@@ -312,6 +313,14 @@ def test_measures_agree_with_direct_computation():
     recorded = Rounds((TRAIN, "validation"))(model, trial, 1)
     assert all(len(values) == 6 for values in recorded.values())
     assert "train queries" in PerQuery(("map",), part=TRAIN)(model, trial, 1)
+
+
+def test_times_are_those_of_further_fits(tmp_path):
+    system = Counted(rw.AdaRank(rounds=1))
+    timed = experiment(systems={"one": system}, measures=(FitSeconds(3),))
+    results = reproduce(paper(timed), work=tmp_path).done[0].results
+    assert len(system.fits) == 2  # one per trial: what comes after it is timed
+    assert (results.values("one", "fit seconds") > 0).all()
 
 
 def test_the_best_setting_is_that_of_the_validation_part():

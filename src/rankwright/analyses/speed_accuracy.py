@@ -20,7 +20,7 @@ from rankwright.reports.result import Result
 from rankwright.statistics.intervals import mean_with_interval
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from rankwright.data.dataset import RankingData
     from rankwright.evaluation.evaluate import Predicts
@@ -218,18 +218,26 @@ def speed_accuracy(
     cuts = {name: cuts_of(name, system, rounds, trees) for name, system in named_systems(systems).items()}
     if cost == "trees" or trees is not None:
         _require_trees(cuts)
-    sample, points = timing_sample(data), []
-    for name, by_rounds in cuts.items():
-        named = {f"{name}, {number} rounds" if number else name: cut for number, cut in by_rounds.items()}
-        report = evaluate(named, data, metrics=[asked], convention=convention, n_jobs=n_jobs)
-        timed = cost == "microseconds"
-        scorers = [partial(scores_by, cut, n_threads=1) for cut in by_rounds.values()]
-        times = [microseconds_per_document(score, sample) if timed else np.nan for score in scorers]
-        fastest = np.minimum.accumulate(times[::-1])[::-1].tolist()  # more rounds include these
-        for (number, cut), time, values in zip(by_rounds.items(), fastest, report.values.values(), strict=True):
-            n_trees = getattr(cut, "n_trees", 0)
-            points.append(SpeedPoint(name, number, n_trees, time, mean_with_interval(values)))
+    measure = partial(evaluate, data=data, metrics=[asked], convention=convention, n_jobs=n_jobs)
+    sample = timing_sample(data) if cost == "microseconds" else None
+    points = [point for name, by_rounds in cuts.items() for point in _points(name, by_rounds, measure, sample)]
     return SpeedAccuracy(str(asked), cost, tuple(points), len(data.groups))
+
+
+def _points(
+    name: str, by_rounds: Mapping[int, Any], measure: Callable[..., Any], sample: RankingData | None
+) -> list[SpeedPoint]:
+    """Return the points of a system by its numbers of rounds; without a sample, nothing is timed."""
+    report = measure({f"{name}, {number} rounds" if number else name: cut for number, cut in by_rounds.items()})
+    times = [
+        np.nan if sample is None else microseconds_per_document(partial(scores_by, cut, n_threads=1), sample)
+        for cut in by_rounds.values()
+    ]
+    fastest = np.minimum.accumulate(times[::-1])[::-1].tolist()  # more rounds include these
+    return [
+        SpeedPoint(name, number, getattr(cut, "n_trees", 0), time, mean_with_interval(values))
+        for (number, cut), time, values in zip(by_rounds.items(), fastest, report.values.values(), strict=True)
+    ]
 
 
 def _require_trees(cuts: Mapping[str, Mapping[int, Any]]) -> None:

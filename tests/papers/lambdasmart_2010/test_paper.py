@@ -32,6 +32,7 @@ from rankwright.papers.lambdasmart_2010.systems import (
     ByTrees,
     as_accurate,
     by_trees,
+    faster_and_as_accurate,
     fewer_trees,
     mcrank,
     more_accurate,
@@ -203,6 +204,7 @@ def test_trees_are_counted_to_the_same_accuracy(fast, ratio, state) -> None:
     assert found.value == (None if ratio is None else pytest.approx(ratio))
     if ratio is None:
         assert "never" in found.measured
+        assert found.p_value < 0.05
     else:
         assert found.interval == pytest.approx((ratio, ratio))
 
@@ -261,6 +263,14 @@ def test_models_are_compared_at_their_numbers_of_trees() -> None:
     many = Measurements(("1",), arrays)
     assert more_accurate(("fast", 20), ("slow", 20), measured)(many).state == REACHED
     assert as_accurate(("fast", 20), ("slow", 40), measured)(many).state == OPPOSITE
+
+
+@pytest.mark.parametrize(("difference", "state"), [(0.0, REACHED), (-0.05, NOT_SHOWN)])
+def test_less_time_counts_for_comparable_accuracy_only(difference, state) -> None:
+    base = np.random.default_rng(0).random(50)
+    arrays = {("a", "m", "1"): base + difference, ("b", "m", "1"): base}
+    arrays |= {("a", "fit seconds", "1"): np.array([1.0]), ("b", "fit seconds", "1"): np.array([3.0])}
+    assert faster_and_as_accurate("a", "b", "m")(Measurements(("1",), arrays)).state == state
 
 
 @pytest.mark.slow

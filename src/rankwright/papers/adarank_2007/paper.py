@@ -328,7 +328,7 @@ def _learning_curve(setup: Setup) -> Experiment:
         claims=(
             Claim(
                 "Abstract, Theorem 1",
-                "training MAP is never below the bound",
+                "training MAP is never below the bound of Theorem 1",
                 never_below(tuple(curves), "round train", "round bound"),
             ),
             *(

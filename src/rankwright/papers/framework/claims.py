@@ -208,9 +208,9 @@ def faster(results: Measurements, model: str, others: Sequence[str]) -> Finding:
     ratio, (low, high) = np.exp(compared[least].difference), np.exp(compared[least].interval)
     text = f"a fit takes {total}"
     if p_values is None:
-        return Finding(state, text, float(ratio), unit="times as long")
+        return Finding(state, text, float(ratio), unit=f"times that of {model}")
     interval = float(low), float(high)
-    return Finding(state, text, float(ratio), interval, p_values[others.index(least)], "times as long")
+    return Finding(state, text, float(ratio), interval, p_values[others.index(least)], f"times that of {model}")
 
 
 def _time_p_values(pairs: Sequence[tuple[Doubles, Doubles]]) -> list[float] | None:

@@ -60,18 +60,34 @@ class Groups(NamedTuple):
 
     def verdict(self) -> list[str]:
         """Return what holds, what does not, and what could not be tried, in a few sentences."""
-        sentences = _verdict_on(self.claims)
+        sentences = [f"{kind}: {'; '.join(names)}." for kind, names in _by_kind(self.claims).items()]
         if self.numbers:
             said = enumerated(
                 f"{n} {'is' if n == 1 else 'are'} {state}" for state, n in counts(self.numbers).items()
             )
             sentences.append(f"Of {counted(len(self.numbers), 'published number')}, {said}.")
-        if elsewhere := [replace(row, state=row.on_these_data) for row in self.other_data if row.on_these_data]:
-            sentences.append(_on_other_data(elsewhere))
+        sentences += self._on_other_data()
         if self.not_tried:
             missing = enumerated(dict.fromkeys(row.data for row in self.not_tried))
             sentences.append(f"{counted(len(self.not_tried), 'row')} could not be tried, for want of {missing}.")
         return sentences
+
+    def _on_other_data(self) -> list[str]:
+        """Return what data say that stand in for the paper's, or have other features."""
+        rows = [replace(row, state=row.on_these_data) for row in self.other_data if row.on_these_data]
+        claims, numbers = (
+            [row for row in rows if (row.published is None) == is_claim] for is_claim in (True, False)
+        )
+        sentences = []
+        if numbers:
+            states = enumerated(f"{n} {state}" for state, n in counts(numbers).items())
+            data = enumerated(dict.fromkeys(row.data for row in numbers))
+            sentences.append(f"Of {counted(len(numbers), 'number')} of {data} with other features: {states}.")
+        by_kind = _by_kind(claims)
+        if left := by_kind.pop(SAID[NOT_SHOWN], []):
+            by_kind |= {SAID[NOT_SHOWN]: [counted(len(left), "claim")]}
+        where = "On data that stand in for the paper's"
+        return sentences + [f"{where}, {kind.lower()}: {'; '.join(names)}." for kind, names in by_kind.items()]
 
     def tables(self) -> dict[str, Table]:
         """Return a table of each group that has rows, by title."""
@@ -90,37 +106,20 @@ class Groups(NamedTuple):
         }
 
 
-def _on_other_data(rows: Sequence[Row]) -> str:
-    """Return what data that stand in for the paper's say."""
-    claims, numbers = ([row for row in rows if (row.published is None) == is_claim] for is_claim in (True, False))
-    said = []
-    if numbers:
-        states = enumerated(f"{n} {state}" for state, n in counts(numbers).items())
-        data = enumerated(dict.fromkeys(row.data for row in numbers))
-        said.append(
-            f"With other features than the paper's, {counted(len(numbers), 'number')} of {data}: {states}."
-        )
-    if claims:
-        said.append("On data that stand in for the paper's:")
-        said += [f"{text[0].lower()}{text[1:]}" for text in _verdict_on(claims, not_shown=False)]
-    return " ".join(said)
-
-
-def _verdict_on(rows: Sequence[Row], *, not_shown: bool = True) -> list[str]:
-    """Return sentences that name the claims that the rows show; of those shown on some data only, on which."""
+def _by_kind(rows: Sequence[Row]) -> dict[str, list[str]]:
+    """Return the claims that the rows test by how much of them is shown; on which data, if these differ."""
     claims: dict[str, dict[str, list[Row]]] = {}
     for row in rows:
         claims.setdefault(row.part_of or row.what, {}).setdefault(row.data, []).append(row)
-    said: dict[str, list[str]] = {kind: [] for kind in SAID}
+    said: dict[str, list[str]] = {kind: [] for kind in SAID.values()}
     for name, by_data in claims.items():
         kinds = {data: _kind(own) for data, own in by_data.items()}
         for kind in dict.fromkeys(kinds.values()):
             data = [each for each in by_data if kinds[each] == kind]
             where = f" on {enumerated(data)}" if len(set(kinds.values())) > 1 else ""
-            said[kind].append(f"{name}{where}{_detail([row for each in data for row in by_data[each]])}")
-    if not not_shown:
-        said[NOT_SHOWN] = [counted(len(said[NOT_SHOWN]), "other claim")] if said[NOT_SHOWN] else []
-    return [f"{SAID[kind]}: {'; '.join(names)}." for kind, names in said.items() if names]
+            own = [row for each in data for row in by_data[each]]
+            said[SAID[kind]].append(f"{name}{where}{_detail(name, own)}")
+    return {kind: names for kind, names in said.items() if names}
 
 
 def _kind(rows: Sequence[Row]) -> str:
@@ -131,12 +130,17 @@ def _kind(rows: Sequence[Row]) -> str:
     return OPPOSITE if OPPOSITE in states else NOT_SHOWN
 
 
-def _detail(rows: Sequence[Row]) -> str:
-    """Return how many rows hold, which ones if they are few, and the least p-value of the opposite."""
+def _detail(name: str, rows: Sequence[Row]) -> str:
+    """Return how many rows show a claim or its opposite, which ones if they are few, and the least p-value."""
     held, against = ([row for row in rows if row.state == state] for state in (REACHED, OPPOSITE))
     p_values = [row.p_value for row in against if row.p_value is not None]
-    named = f": {'; '.join(dict.fromkeys(row.what for row in held))}" if len(held) <= NAMED else ""
-    said = [f"{len(held)} of {len(rows)}{named}"] if held and len(held) < len(rows) else []
-    said += [f"the opposite in {len(against)} of {len(rows)}"] if against and len(against) < len(rows) else []
+    short = dict.fromkeys(row.what.removeprefix(name).strip() for row in held)
+    said = [f"{len(held)} of {len(rows)}"] if held and len(held) < len(rows) else []
+    said += list(short) if said and len(held) <= NAMED else []
+    said += (
+        [f"{'the opposite ' if held else ''}in {len(against)} of {len(rows)}"]
+        if 0 < len(against) < len(rows)
+        else []
+    )
     said += [said_p_value(min(p_values))] if p_values else []
-    return f" ({', '.join(said)})" if said else ""
+    return f" ({'; '.join(said)})" if said else ""

@@ -279,7 +279,7 @@ def _overfits_less(results: Measurements, model: str) -> Finding:
 def _bound_claim() -> Claim:
     return Claim(
         "Abstract, Theorem 1",
-        "misordered training pairs stay below the product of the Z_t",
+        "misordered training pairs stay below the bound of Theorem 1, the product of the Z_t",
         never_below(WITH_ALL_ROUNDS, "round bound", "round misordered"),
         proved=True,
     )
