@@ -156,7 +156,9 @@ def _clearest(
 ) -> tuple[tuple[str, str], Comparison, float]:
     """Return the pair of models with the most significant difference; of equal ones, that with the largest."""
     values = {model: results.values(model, measure)[:n_queries] for model in models}
-    compared = {(one, other): compare_values(values[one], values[other]) for one, other in combinations(models, 2)}
+    compared = {
+        (model, other): compare_values(values[model], values[other]) for model, other in combinations(models, 2)
+    }
     p_values = _corrected(compared)
     clearest = min(compared, key=lambda pair: (p_values[pair], -abs(compared[pair].difference)))
     return clearest, compared[clearest], p_values[clearest]

@@ -7,8 +7,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from rankwright.papers.framework.rows import NOT_SHOWN
-
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -150,7 +148,7 @@ class Finding:
     unit
         What the value is: a difference of metric values, rounds, or anything else.
     insignificant
-        The state if the p-value, corrected for other rows, is not significant.
+        The state if the p-value, corrected for other rows, is not significant; `NOT_SHOWN` if empty.
     """
 
     state: str
@@ -159,7 +157,7 @@ class Finding:
     interval: tuple[float, float] | None = None
     p_value: float | None = None
     unit: str = "difference"
-    insignificant: str = NOT_SHOWN
+    insignificant: str = ""
 
 
 @dataclass(frozen=True)

@@ -126,7 +126,7 @@ def rows_of(experiment: Experiment, results: Measurements | None) -> list[Row]:
     numbers = [_number_row(experiment, published, results) for published in experiment.published]
     findings = [None] * len(experiment.claims) if results is None else _findings(experiment.claims, results)
     claims = zip(experiment.claims, findings, strict=True)
-    return numbers + [_claim_row(experiment, claim, found, results) for claim, found in claims]
+    return numbers + [_claim_row(experiment, claim, finding, results) for claim, finding in claims]
 
 
 def _number_row(experiment: Experiment, published: Published, results: Measurements | None) -> Row:
@@ -157,8 +157,8 @@ def _findings(claims: Sequence[Claim], results: Measurements) -> list[Finding]:
     """Test claims; those that are part of one claim of the paper share Holm's correction."""
     findings = [claim.test(results) for claim in claims]
     families: dict[tuple[str, bool], list[int]] = {}
-    for n, (claim, found) in enumerate(zip(claims, findings, strict=True)):
-        if claim.part_of and found.p_value is not None:
+    for n, (claim, finding) in enumerate(zip(claims, findings, strict=True)):
+        if claim.part_of and finding.p_value is not None:
             families.setdefault((claim.part_of, claim.variant), []).append(n)
     for members in families.values():
         corrected = holm(np.array([findings[n].p_value for n in members])).tolist()
@@ -167,12 +167,12 @@ def _findings(claims: Sequence[Claim], results: Measurements) -> list[Finding]:
     return findings
 
 
-def _corrected(found: Finding, p_value: float) -> Finding:
-    before = found.p_value
+def _corrected(finding: Finding, p_value: float) -> Finding:
+    before = finding.p_value
     if before is None or not before < LEVEL <= p_value:
-        return replace(found, p_value=p_value)
-    text = _joined(found.measured, f"{said_p_value(before)} before the correction for other rows")
-    return replace(found, p_value=p_value, state=found.insignificant, measured=text)
+        return replace(finding, p_value=p_value)
+    text = _joined(finding.measured, f"{said_p_value(before)} before the correction for other rows")
+    return replace(finding, p_value=p_value, state=finding.insignificant or NOT_SHOWN, measured=text)
 
 
 def _claim_row(experiment: Experiment, claim: Claim, finding: Finding | None, results: Measurements | None) -> Row:
