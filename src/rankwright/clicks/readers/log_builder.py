@@ -89,6 +89,17 @@ class LogBuilder:
         for name, values in self.usable(block).items():
             self._parts.setdefault(name, []).append(values.codes if isinstance(values, Coded) else values)
 
+    def add_rows(self, rows: Iterable[tuple[Any, Any, Any, float, float]]) -> None:
+        """Add impressions: session, query, document, position and clicked of each."""
+        columns = dict(zip(REQUIRED, zip(*rows, strict=True), strict=False))  # none without a row
+        if columns:
+            self.add(
+                {
+                    name: coded_values(values) if name in IDS else np.array(values, dtype=np.float64)
+                    for name, values in columns.items()
+                }
+            )
+
     def ids(self, name: str) -> NDArray[Any]:
         """Return the ids of a column by number."""
         return self._vocabularies[name].ids

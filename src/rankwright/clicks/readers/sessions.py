@@ -12,7 +12,7 @@ from rankwright.base.errors import InputError
 from rankwright.base.files import open_bytes
 from rankwright.base.wording import counted
 from rankwright.clicks.log import ClickLog, coded
-from rankwright.clicks.readers.log_builder import LogBuilder, coded_values
+from rankwright.clicks.readers.log_builder import LogBuilder
 from rankwright.evaluation.evaluate import checked_judged
 
 if TYPE_CHECKING:
@@ -141,10 +141,4 @@ def add_lists(builder: LogBuilder, lists: Iterable[tuple[Any, Any, Sequence[Any]
             (session, query, document, position, float(click))
             for position, (document, click) in enumerate(pairs, start=1)
         ]
-    if rows:
-        sessions, queries, shown, positions, clicked = zip(*rows, strict=True)
-        ids = {"session": sessions, "query": queries, "document": shown}
-        builder.add(
-            {name: coded_values(values) for name, values in ids.items()}
-            | {"position": np.array(positions, dtype=float), "clicked": np.array(clicked, dtype=float)}
-        )
+    builder.add_rows(rows)

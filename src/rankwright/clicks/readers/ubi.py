@@ -9,12 +9,10 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from rankwright.base.errors import InputError, MissingPackageError
 from rankwright.base.files import open_bytes
 from rankwright.base.wording import counted, shortened
-from rankwright.clicks.readers.log_builder import LogBuilder, coded_values
+from rankwright.clicks.readers.log_builder import LogBuilder
 from rankwright.data.readers.parquet import parquet_files
 from rankwright.data.tables import first_line
 
@@ -147,13 +145,7 @@ def _add_impressions(builder: LogBuilder, shown: Mapping[str, _Shown]) -> None:
     ]
     if empty := sum(not query.documents for query in shown.values()):
         builder.notes.append(f"{counted(empty, 'UBI query')} without a document that was shown left out.")
-    if rows:
-        sessions, texts, documents, positions, clicked = zip(*rows, strict=True)
-        ids = {"session": sessions, "query": texts, "document": documents}
-        builder.add(
-            {name: coded_values(values) for name, values in ids.items()}
-            | {"position": np.array(positions, dtype=float), "clicked": np.array(clicked, dtype=float)}
-        )
+    builder.add_rows(rows)
 
 
 def _records(path: AnyPath) -> Iterator[dict[str, Any]]:
