@@ -147,6 +147,18 @@ def test_a_log_without_moves_identifies_nothing_and_says_so():
     assert "cannot tell 1 of 2 other classes" in model.notes[0]
 
 
+def test_a_position_without_a_click_is_not_impossible():
+    lists = [
+        ("q", ["a", "b", "c"], [1, 0, 0]),
+        ("q", ["b", "c", "a"], [1, 1, 0]),
+        ("q", ["c", "a", "b"], [0, 1, 0]),
+    ]
+    model = rw.clicks.fit_click_model(rw.clicks.from_sessions(lists * 20), "position")
+    attraction = model.attraction.values
+    assert model.examination[2] == pytest.approx(0.5 / (20 * attraction.sum() + 1))
+    assert 0 < model.errors[2] < 0.1
+
+
 def test_stopping_early_is_said():
     log = rw.clicks.simulate(DATA, RANKERS, sessions=20)
     (note,) = rw.clicks.fit_click_model(log, "position", max_steps=2).notes

@@ -80,6 +80,7 @@ class ExaminationModel(ClickModel):
         Pairs that were shown at similar positions share a distribution: rankers show attractive documents high,
         and with one distribution for all, examination would explain that too (correlated random effects, Mundlak
         1978). EM ends when a step raises the log-likelihood by at most the tolerance per million impressions.
+        A class without a click counts as with half of one (Jeffreys' prior), since 0 would make clicks impossible.
         """
         classes = cls.classes(counts.position, counts.last)
         rates = by_class(counts, classes)
@@ -98,6 +99,9 @@ class ExaminationModel(ClickModel):
         overall = np.bincount(strata) @ weights.reshape(n_strata, len(NODES)) / max(1, len(strata))
         cells = cells._replace(strata=np.zeros_like(strata))
         mean, deviation, *_ = cells.fit(NODES, smoothed(overall), examination, trust, 0, 0.0, threads)
+        silent = rates == 0
+        silent[0] = False
+        examination[silent] = 0.5 / (expected_clicks(counts, classes, mean)[silent] + 1.0)
         errors, of_pairs = standard_errors(counts, classes, mean, deviation, examination)
         unknown = unidentified(counts, classes)
         notes = (*counts.notes, *_remarks(cls.name, unknown, len(objectives) > max_steps))
@@ -263,6 +267,11 @@ def by_class(counts: ClickCounts, classes: Classes) -> Doubles:
     """Return the click rate of each class."""
     clicked, shown = (np.bincount(classes.of_row, each) for each in (counts.clicked, counts.shown))
     return np.asarray(clicked / np.maximum(shown, 1e-300))
+
+
+def expected_clicks(counts: ClickCounts, classes: Classes, attraction: Doubles) -> Doubles:
+    """Return how many clicks each class would have if it were always examined."""
+    return np.bincount(classes.of_row, counts.shown * attraction[counts.pair]).astype(np.float64)
 
 
 def standard_errors(
