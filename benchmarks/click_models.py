@@ -2,7 +2,8 @@
 
 `python -m benchmarks.click_models` simulates users of two rankers, 500 queries with 10 documents, and fits the
 position-based and the user browsing model to three quarters of the sessions, by rankwright and by CLAX, which
-stops early, and chooses its learning rate, by a tenth of these sessions. Needs `pip install clax-models`.
+stops early, and chooses its learning rate, by a tenth of these sessions. Needs
+`pip install clax-models jax==0.7.1`; clax-models 0.1.1 asks for a flax that later versions of jax cannot load.
 
 `--examination` measures instead how near the examination by the position-based model is to the truth, in 50
 simulated logs of 200 queries with 8 documents, of two rankers that know the labels up to noise.
