@@ -94,7 +94,7 @@ def page(facts: dict[str, Any]) -> str:
     parts = [
         f"# {facts['title']}",
         facts["authors"] + ".",
-        "\n".join(f"- {sentence}" for sentence in groups.verdict()),
+        "\n".join(f"- {_with_bold_lead(sentence)}" for sentence in groups.verdict()),
         f"Run again with `rankwright reproduce {name} --data FOLDER`; it takes {facts['seconds'] / 60:.0f} "
         "minutes of processor time. [What the states mean](../reproduced.md#states).",
     ]
@@ -115,6 +115,11 @@ def page(facts: dict[str, Any]) -> str:
             for one in section["figures"]
         ]
     return "\n\n".join(parts) + "\n"
+
+
+def _with_bold_lead(sentence: str) -> str:
+    lead, colon, rest = sentence.partition(": ")
+    return f"**{lead}:** {rest}" if colon else sentence
 
 
 def _without_data(rows: list[Row]) -> str:

@@ -38,10 +38,10 @@ def test_the_verdict_says_what_holds_what_does_not_and_what_was_not_tried():
         row("g is better", NO_DATA, data="TD2003"),
     ]
     assert Groups.of(rows).verdict() == [
-        "Shown: a is better; c is better on here.",
+        "Shown: a is better; c is better, on here.",
         "Shown in part: b is better (1 of 2; in x).",
         "Not shown: d is better.",
-        "The opposite is shown of: c is better on there (p = 0.012).",
+        "The opposite is shown of: c is better, on there (p = 0.012).",
         "Of 1 published number, 1 is reached.",
         "On data that stand in for the paper's, shown: e is better.",
         "On data that stand in for the paper's, not shown: 1 claim.",

@@ -116,7 +116,7 @@ def _by_kind(rows: Sequence[Row]) -> dict[str, list[str]]:
         kinds = {data: _kind(own) for data, own in by_data.items()}
         for kind in dict.fromkeys(kinds.values()):
             data = [each for each in by_data if kinds[each] == kind]
-            where = f" on {enumerated(data)}" if len(set(kinds.values())) > 1 else ""
+            where = f", on {enumerated(data)}" if len(set(kinds.values())) > 1 else ""
             own = [row for each in data for row in by_data[each]]
             said[SAID[kind]].append(f"{name}{where}{_detail(name, own)}")
     return {kind: names for kind, names in said.items() if names}
