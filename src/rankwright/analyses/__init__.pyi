@@ -6,5 +6,6 @@ from .metric_by_pairs import by_pairs as by_pairs
 from .metric_transfer import metric_transfer as metric_transfer
 from .overfitting import overfitting as overfitting
 from .pair_errors import pair_errors as pair_errors
+from .reranking import reranking as reranking
 from .speed_accuracy import speed_accuracy as speed_accuracy
 from .step_sizes import steps as steps

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -229,7 +229,7 @@ class FeatureSet:
         depth = candidates if isinstance(candidates, int) else N_CANDIDATES
         if isinstance(candidates, int) and model is None:
             model = self.retrieval
-        return judged_features(
+        judged = judged_features(
             partial(self.documents, depth=depth, n_jobs=n_jobs),
             index,
             as_queries(queries),
@@ -240,6 +240,8 @@ class FeatureSet:
             unjudged=unjudged,
             n_jobs=n_jobs,
         )
+        slow = [function for function in (self.functions or {}).values() if isinstance(function, CachedReranker)]
+        return replace(judged, costs=tuple(reranker.cost for reranker in slow))
 
     def state(self) -> dict[str, Any]:
         """Return this feature set as JSON has it; of functions, only the names can be stored."""

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from rankwright.text.collections.coverage import JudgementCoverage
     from rankwright.text.features.candidates import CandidatesLike
+    from rankwright.text.features.reranker import RerankingCost
     from rankwright.text.index.index import Index
     from rankwright.text.retrieval import RetrievalModel
     from rankwright.text.text_documents import TextDocuments, TextRankingData
@@ -61,6 +62,8 @@ class JudgedFeatures(Result):
         recognise them, which does not help with documents that are new: see `make_folds(new_documents=True)`.
     queries_without_words
         Queries of which no document has any word.
+    costs
+        What the scores of each `CachedReranker` among the features cost.
 
     Examples
     --------
@@ -84,6 +87,7 @@ class JudgedFeatures(Result):
     n_known: int
     queries_without_words: tuple[str, ...]
     recall_of: Mapping[str, float] = field(default_factory=dict)
+    costs: tuple[RerankingCost, ...] = ()
 
     @property
     def summary(self) -> str:
@@ -112,6 +116,8 @@ class JudgedFeatures(Result):
             )
         if self.queries_without_words:
             yield Text(f"{counted(len(self.queries_without_words), 'query')} without any known word.")
+        for cost in self.costs:
+            yield Text(cost.summary)
 
     def to_dict(self) -> dict[str, Any]:
         coverage = self.coverage
@@ -132,6 +138,7 @@ class JudgedFeatures(Result):
             "unknown_documents": [*coverage.unknown_documents],
             "queries_without_judgements": [*coverage.queries_without_judgements],
             "queries_without_words": [*self.queries_without_words],
+            **({"rerankers": [cost.to_dict() for cost in self.costs]} if self.costs else {}),
         }
 
 

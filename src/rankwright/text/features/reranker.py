@@ -164,10 +164,6 @@ class RerankingCost(Result):
             f"{measured(self.milliseconds)} ms each."
         )
 
-    def bought(self, gain: float, documents: int) -> float:
-        """Return what each millisecond of a search buys: a gain of a metric over the cost of its documents."""
-        return gain / (self.milliseconds * documents)
-
     def blocks(self) -> Iterator[Table]:
         columns = [
             Column("reranker", Kind.TEXT),

@@ -12,7 +12,8 @@ from rankwright.cli.verbs.tasks.analyse import analyse
 from rankwright.data.groups import Ranking
 from rankwright.data.readers.letor import read_letor
 
-KINDS = ["errors", "pairs", "cutoffs", "rounds", "speed", "steps", "bound", "metrics", "queries", "features"]
+KINDS = ["errors", "pairs", "cutoffs", "rounds", "speed", "reranking", "steps", "bound", "metrics", "queries"]
+KINDS += ["features"]
 
 
 @pytest.fixture(scope="session")

@@ -13,7 +13,7 @@ import typer
 import rankwright as rw
 from rankwright.base.errors import InputError
 from rankwright.cli.options.data_files import FORMATS, ReadOptions, files_of, read_collection, read_data
-from rankwright.cli.options.faces import Face
+from rankwright.cli.options.faces import Face, integers
 from rankwright.cli.options.option_groups import REQUIRED, argument, option, with_signature
 from rankwright.cli.options.rankers import RANKER, SETTINGS, by_name, make_ranker, make_rankers
 from rankwright.cli.options.shared_options import (
@@ -250,6 +250,10 @@ ABLATION = {
     ),
 }
 CUTOFFS = {"metric": Face("NAME", words="Metric without its cut-off: ndcg, p, err, recall or dcg.")}
+RERANKING = {
+    "milliseconds": Face("N", words="The time that the second system takes for a document.", type=float),
+    "depths": Face("LIST", read=integers, type=str),
+}
 BOUND = "Train AdaRank, RankBoost or MPBoost, and show the bound that its theorem gives by round."
 STEPS = "Show how far every round of boosted models goes."
 
@@ -261,6 +265,9 @@ KINDS = {
     ),
     "rounds": AnalysisKind("overfitting", _of_models_by_round, "model.rw --train train.txt --test test.txt"),
     "speed": AnalysisKind("speed_accuracy", _of_models, "a.rw --data test.txt --cost trees --trees 100,500"),
+    "reranking": AnalysisKind(
+        "reranking", _of_systems, "fast.rw slow.rw --data test.csv --milliseconds 12", faces=RERANKING
+    ),
     "steps": AnalysisKind("steps", _of_steps, "adarank rankboost --train train.txt", STEPS),
     "bound": AnalysisKind("bound_curve", _of_fit, "adarank --train train.txt", BOUND),
     "metrics": AnalysisKind("metric_transfer", _of_fits, "adarank --data judged.txt --metrics map,ndcg@5"),
@@ -275,7 +282,7 @@ class Kinds(VerbGroup):
     """The kinds of analysis."""
 
     panels: ClassVar[Mapping[str, Sequence[str]]] = {
-        "Systems": ("errors", "pairs", "cutoffs", "rounds", "speed", "steps"),
+        "Systems": ("errors", "pairs", "cutoffs", "rounds", "speed", "reranking", "steps"),
         "Fits of a ranker": ("bound", "metrics", "queries", "features"),
     }
 
