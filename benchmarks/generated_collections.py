@@ -1,7 +1,7 @@
 """AutoRanker and LambdaMART beside six settings of other libraries on 60 generated collections.
 
-The collections go from noise-free to very noisy: linear functions, polynomials, web search, a shop; ten kinds, each
-with 30 to 3,000 judged queries. Fresh queries have labels without noise (those of web search have noise that no
+The collections go from noise-free to very noisy: linear functions, polynomials, web search, a shop; ten kinds,
+each with 30 to 3,000 judged queries. Fresh queries have labels without noise (those of web search have noise that no
 ranker can know), so differences between rankers stand out.
 
 `python -m benchmarks.generated_collections --out FILE` appends one line of JSON per collection and seed, goes on
@@ -178,8 +178,8 @@ def _summarise(known: dict[tuple[str, int], dict[str, float]]) -> None:
         least = BEHIND_MEMBER if name.endswith(MEMBER) else BEHIND
         ahead, close = sum(one >= 0 for one in lead), sum(one >= -least for one in lead)
         print(
-            f"{name}: mean {np.mean(lead):+.4f}, worst {min(lead):+.4f}; at least level in {ahead} of {len(lead)}, "
-            f"not behind by more than {least} in {close}"
+            f"{name}: mean {np.mean(lead):+.4f}, worst {min(lead):+.4f}; at least level in "
+            f"{ahead} of {len(lead)}, not behind by more than {least} in {close}"
         )
 
 
