@@ -1,8 +1,8 @@
 """AutoRanker and LambdaMART beside six settings of other libraries on 60 generated collections.
 
 The collections go from noise-free to very noisy: linear functions, polynomials, web search, a shop; ten kinds,
-each with 30 to 3,000 judged queries. Fresh queries have labels without noise (those of web search have noise that no
-ranker can know), so differences between rankers stand out.
+each with 30 to 3,000 judged queries. Fresh queries have labels without noise (those of web search have noise that
+no ranker can know), so differences between rankers stand out.
 
 `python -m benchmarks.generated_collections --out FILE` appends one line of JSON per collection and seed, goes on
 where an earlier run ended, and prints a summary. `--sizes` and `--seeds` choose a part, `--systems` some systems.
