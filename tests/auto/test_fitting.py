@@ -8,6 +8,7 @@ from auto.examples import METRIC, judged, made_entry, plan_of, rankers, shuffled
 from rankwright.auto import fitting as module
 from rankwright.auto import portfolio as fitting
 from rankwright.auto import ranker as ranker_module
+from rankwright.auto import time_budget
 from rankwright.auto.mixing import JudgedEntry, mix
 from rankwright.auto.portfolio import Entry
 from rankwright.base.errors import InputError
@@ -170,7 +171,7 @@ def clock(monkeypatch):
         clock.now += next(clock.first, clock.seconds)
         return fit(*args, **options)
 
-    for one in (concurrent_fits, pool_module, module):
+    for one in (concurrent_fits, pool_module, module, time_budget):
         monkeypatch.setattr(one, "monotonic", clock)
     monkeypatch.setattr(fitting, "fitted_scorer", timed)
     return clock
@@ -200,7 +201,7 @@ def test_too_short_a_limit_says_what_would_do(clock):
 
 def test_what_would_do_is_for_all_fits_but_not_for_the_imports_of_the_first(clock):
     clock.first = iter([1.0, 100.0])
-    with pytest.raises(InputError, match=r"time_limit=69 would do\.$"):  # 1.5 x 23 fits, of twice as many queries
+    with pytest.raises(InputError, match=r"time_limit=35 would do\.$"):  # 1.5 x 23 fits
         auto(time_limit=0.5).fit(judged(40))
 
 
@@ -215,7 +216,7 @@ def test_the_time_that_would_do_does():
 
 def test_queries_that_teach_nothing_do_not_hide_that_the_limit_is_too_short(clock, monkeypatch):
     """The time is measured on a few queries, whose labels may all be equal."""
-    monkeypatch.setattr(module, "PILOT_QUERIES", 1)
+    monkeypatch.setattr(time_budget, "FEWEST_QUERIES", 1)
     data = judged(12)
     y = np.where(data.groups.query_of_row < 8, 0, data.y)
     data = RankingData(data.X, y, data.qid)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from rankwright.auto.mixing import FitProgress, JudgedEntry, mix, standings_of
+from rankwright.auto.time_budget import pilot_seconds
 from rankwright.base.custom_code import identity
 from rankwright.base.errors import InputError, parameter
 from rankwright.base.files import write_whole
@@ -27,7 +28,7 @@ from rankwright.models.model_file import load, save
 from rankwright.training.history import History, Round
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Iterator, Sequence
+    from collections.abc import Callable, Container, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from rankwright.auto.mixing import Mix, Weigh
@@ -42,8 +43,7 @@ if TYPE_CHECKING:
     from rankwright.training.training_set import TrainingSet
 
     Watch = Callable[[FitProgress], None]
-
-PILOT_QUERIES = 20
+    Fill = Callable[[Pool[JudgedEntry], Sequence[Entry], Callable[[], None]], None]
 
 
 class SkippedMemberWarning(UserWarning):
@@ -65,13 +65,21 @@ class Judging:
         Seconds for all fits; None for no limit.
     weigh
         Gives the weights of the mixture.
+    seconds_per_cost
+        Expected seconds of all fits of an entry per unit of its cost; None if the first fits are to tell.
     """
 
     def __init__(
-        self, plan: FitPlan, metric: Metric, task: FitTask, time_limit: float | None, weigh: Weigh
+        self,
+        plan: FitPlan,
+        metric: Metric,
+        task: FitTask,
+        time_limit: float | None,
+        weigh: Weigh,
+        seconds_per_cost: float | None = None,
     ) -> None:
         self._plan, self._metric, self._task = plan, metric, task
-        self._time_limit, self._weigh = time_limit, weigh
+        self._time_limit, self._weigh, self._seconds_per_cost = time_limit, weigh, seconds_per_cost
         self.pool: Pool[JudgedEntry] = Pool()
         self._rounds: list[Round] = []
         self._n_entries = 0
@@ -85,7 +93,7 @@ class Judging:
         return History(tuple(self._rounds), n_rounds, self.pool.interrupted, True, reason, metric)
 
     def run(self, entries: Sequence[Entry], cache: FitCache | None, watch: Watch | None) -> None:
-        """Fit all entries, then those whose value still rises with more and more rounds.
+        """Fit all entries, then those whose value still rises with more and more rounds, then more seeds.
 
         Entries that fail are named in a warning, as are those that there was no time for.
         """
@@ -100,6 +108,7 @@ class Judging:
                 candidates,
                 n_jobs=self._task.n_threads,
                 time_limit=report.seconds_left,
+                seconds_per_cost=self._seconds_per_cost,
                 on_joined=joined,
                 on_fit=report.fitted,
                 skip_failures=True,
@@ -118,28 +127,38 @@ class Judging:
         if len(self.pool) > len(self._rounds):  # members whose fits had ended at Ctrl-C
             joined()
         while rising := self._rising():
-            longer = Pool[JudgedEntry]()
-            fill(longer, [entry.entry.longer() for entry in rising], lambda: None)
-            self._replace(rising, longer)
+            longer = [entry.entry.longer() for entry in rising]
+            named = {entry.name: f"{entry.name} with {counted(entry.rounds[-1], 'round')}" for entry in longer}
+            self._improve(fill, longer, named)
+        for entry in self._heavy():
+            if entry.entry.spare_seeds and not self.pool.interrupted:
+                self._improve(fill, [entry.entry.with_all_seeds()], {})
         self._tell(entries)
 
     def _rising(self) -> list[JudgedEntry]:
         """Return the heavy members whose value would rise with more rounds, unless fits have to end."""
-        if not len(self.pool) or self.pool.interrupted or self.pool.skipped:
+        if self.pool.interrupted or self.pool.skipped:
+            return []
+        failed = dict(self.pool.failures)
+        return [entry for entry in self._heavy() if entry.rises and entry.name not in failed]
+
+    def _heavy(self) -> list[JudgedEntry]:
+        """Return the members that weigh more than if all weighed the same, the heaviest first."""
+        if not len(self.pool):
             return []
         chosen = mix(self.pool.members, self._weigh)
-        heavy = chosen.weights >= 1 / len(chosen.weights)
-        members = [chosen.entries[index] for index in np.flatnonzero(heavy)]
-        return [entry for entry in members if entry.rises and entry.name not in dict(self.pool.failures)]
+        heaviest = np.argsort(-chosen.weights, kind="stable")
+        return [chosen.entries[index] for index in heaviest if chosen.weights[index] >= 1 / len(heaviest)]
 
-    def _replace(self, rising: Sequence[JudgedEntry], longer: Pool[JudgedEntry]) -> None:
-        """Let the longer fits take the places of the shorter ones, which stay where there was no time."""
-        by_name = {entry.name: entry for entry in longer.members}
+    def _improve(self, fill: Fill, entries: Sequence[Entry], named: Mapping[str, str]) -> None:
+        """Let dearer fits of members take the places of their cheaper ones, which stay where there is no time."""
+        dearer = Pool[JudgedEntry]()
+        fill(dearer, entries, lambda: None)
+        by_name = {entry.name: entry for entry in dearer.members}
         self.pool.members = [by_name.get(entry.name, entry) for entry in self.pool.members]
-        more = {entry.name: f"{entry.name} with {counted(2 * entry.rounds[-1], 'round')}" for entry in rising}
-        self.pool.skipped += [(more[name], reason) for name, reason in longer.skipped]
-        self.pool.failures += longer.failures
-        self.pool.interrupted = longer.interrupted
+        self.pool.skipped += [(named[name], reason) for name, reason in dearer.skipped if name in named]
+        self.pool.failures += dearer.failures
+        self.pool.interrupted = self.pool.interrupted or dearer.interrupted
 
     def _new_rounds(self) -> Iterator[tuple[Mix, float]]:
         """Record a round for each member that has joined since the last, and yield its mixture and value."""
@@ -153,7 +172,9 @@ class Judging:
     def _tell(self, entries: Sequence[Entry]) -> None:
         """Say what is missing; refuse a time limit that was too short for any member."""
         if not len(self.pool):
-            needed = rounded_up(self._seconds_needed(entries[0]))
+            n_fits = len(self._plan.all_parts) + 1
+            seconds = pilot_seconds(entries[0], self._plan.whole) * n_fits / min(n_fits, self._task.n_threads)
+            needed = rounded_up(1.5 * seconds)
             limit = parameter("time_limit")
             raise InputError(
                 f"{limit}={self._time_limit:g} is too short for a single member: {entries[0].name} takes up to "
@@ -164,18 +185,6 @@ class Judging:
         if self.pool.interrupted:
             members = f"{len(self.pool)} of {counted(len(entries), 'member')}"
             warnings.warn(f"Interrupted; the model is the mixture of {members}.", stacklevel=5)
-
-    def _seconds_needed(self, entry: Entry) -> float:
-        """Return about how long the fits of an entry take, from a fit on a few queries."""
-        whole = self._plan.whole
-        queries = np.flatnonzero(whole.labels.varied)  # from others there is nothing to learn
-        pilot = whole.take_queries(queries[:: max(1, len(queries) // PILOT_QUERIES)])
-        for _ in range(2):  # the first fit also imports modules
-            started = monotonic()
-            entry.fitted(pilot, 1, lambda _: None)
-        seconds = (monotonic() - started) * len(whole) / len(pilot)
-        n_fits = len(self._plan.all_parts) + 1
-        return 1.5 * seconds * n_fits / min(n_fits, self._task.n_threads)
 
 
 class _Report:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -156,6 +156,12 @@ class FitPlan:
             )
         periods = tuple(map(times.span, judging))
         return cls(whole, *_divided(whole, judging, learning), n_folds, repeats=1, periods=periods)
+
+    def with_folds(self, folds: int, random_state: int) -> FitPlan:
+        """Return a plan of so many folds and no halves, in which each query judges once; 1: a held-out part."""
+        judging = _judging(self.whole.labels.varied, folds, 1, np.random.default_rng(random_state))
+        parts, held_out = _divided(self.whole, judging)
+        return replace(self, parts=parts, held_out=held_out, folds=folds, repeats=1, halves=None)
 
     def __str__(self) -> str:
         if self.periods:

@@ -16,6 +16,7 @@ from rankwright.ensembling.pool import fitted_scorer
 from rankwright.models.combination import Combination
 from rankwright.models.nested_scorers import QueryFeatureScorer
 from rankwright.rankers.adarank import AdaRank
+from rankwright.rankers.calibrated_adaboost import CalibratedAdaBoost
 from rankwright.rankers.fusion import Fusion, has_sources
 from rankwright.rankers.lambdamart import LambdaMART
 from rankwright.rankers.lambdarank import LambdaRank
@@ -61,6 +62,8 @@ class Entry:
         Seconds of a fit, relative to those of the other entries.
     seeds
         Number of models with different seeds, whose scores are averaged; the ranker's own is the first.
+    spare_seeds
+        Number of further seeds, for when there is time left.
     fixed_rounds
         Whether it gets no more rounds than it has, even if its value still rises at the last.
     """
@@ -69,6 +72,7 @@ class Entry:
     ranker: Ranker
     cost: float = 1.0
     seeds: int = 1
+    spare_seeds: int = 0
     fixed_rounds: bool = False
 
     @property
@@ -78,6 +82,15 @@ class Entry:
         if most is None:
             return ()
         return tuple(sorted({-(-most * step // ROUND_COUNTS) for step in range(1, ROUND_COUNTS + 1)}))
+
+    def single(self) -> Entry:
+        """Return the entry with its first seed alone."""
+        return replace(self, seeds=1, spare_seeds=self.seeds - 1, cost=self.cost / self.seeds)
+
+    def with_all_seeds(self) -> Entry:
+        """Return the entry with the spare seeds too."""
+        seeds = self.seeds + self.spare_seeds
+        return replace(self, seeds=seeds, spare_seeds=0, cost=self.cost * seeds / self.seeds)
 
     def longer(self) -> Entry:
         """Return the entry with twice as many rounds."""
@@ -133,6 +146,22 @@ PORTFOLIO = (
 )
 """For up to a few thousand queries. Those whose value still rises at their last round get more rounds."""
 
+QUICK = tuple(entry.single() for entry in PORTFOLIO[:5])
+"""One seed of a linear model and of small and large trees, in five folds."""
+
+BEST = (
+    *(
+        replace(entry, seeds=2 * entry.seeds, cost=2 * entry.cost) if entry.seeds > 1 else entry
+        for entry in PORTFOLIO
+    ),
+    Entry("ListNet", ListNet(), 0.8),
+    Entry("CalibratedAdaBoost", CalibratedAdaBoost(splits=4), 40.0),
+)
+"""Twice the seeds, and what adds little for its time."""
+
+PRESETS = {"quick": QUICK, "default": PORTFOLIO, "best": BEST}
+QUICK_FOLDS = 5
+
 LARGE = (
     Entry("LambdaMART", LambdaMART(), 1.0),
     Entry("LambdaMART, seed 1", LambdaMART(random_state=1), 1.0),
@@ -149,10 +178,10 @@ INTERPRETABLE = (
 """Weighted sums of features, and of thresholds on single features in one direction each."""
 
 
-def portfolio_for(plan: FitPlan, data: Documents) -> Sequence[Entry]:
+def portfolio_for(plan: FitPlan, data: Documents, preset: str) -> Sequence[Entry]:
     """Return the portfolio for data of this size; of several retrievers, their fusion comes first."""
     fusion = [Entry("fusion", Fusion(), 0.1)] if has_sources(data) else []
-    return [*fusion, *(LARGE if plan.folds == 1 else PORTFOLIO)]
+    return [*fusion, *(LARGE if plan.folds == 1 else PRESETS[preset])]
 
 
 def companion_entries(names: Sequence[str]) -> list[Entry]:

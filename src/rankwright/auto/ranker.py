@@ -17,6 +17,8 @@ from rankwright.auto.mixing import mix
 from rankwright.auto.plan import FitPlan
 from rankwright.auto.portfolio import (
     INTERPRETABLE,
+    PRESETS,
+    QUICK_FOLDS,
     Entry,
     companion_entries,
     model_entries,
@@ -26,6 +28,7 @@ from rankwright.auto.portfolio import (
 )
 from rankwright.auto.run import AutoRun
 from rankwright.auto.selection import best_choice, remembered, select
+from rankwright.auto.time_budget import affordable
 from rankwright.base.custom_code import identity
 from rankwright.base.errors import InputError
 from rankwright.base.errors import parameter as parameter_name
@@ -82,10 +85,17 @@ class AutoRanker(RandomParameters, Ranker):
         default=NDCG(k=10),
         kw_only=False,
     )
+    preset: str = parameter(
+        OneOf(tuple(PRESETS)),
+        "How much to try: 'quick' fits one seed of five rankers in five folds, 'best' has twice the seeds and two "
+        "rankers more than the 'default'.",
+        default="default",
+    )
     time_limit: Spelled[float | None, float | str | None] = parameter(
         Duration(optional=True),
-        "Time for all fits, in seconds or as text such as '10m': a ranker that would take longer than the time "
-        "left is skipped. None: no limit.",
+        "Time for all fits, in seconds or as text such as '10m'. If it is short, there are fewer seeds, then "
+        "fewer folds, and at last fewer rankers: one that would take longer than the time left is skipped. None: "
+        "no limit.",
         default=None,
     )
     max_microseconds: float | None = parameter(
@@ -223,7 +233,12 @@ class AutoRanker(RandomParameters, Ranker):
             limited = self._limited(entries, target, plan)
             entries, left_out = limited.entries, limited.left_out
             plan = replace(plan, standardise=limited.standardises)
-        judging = Judging(plan, self.metric, task, self.time_limit, self._weigh)
+        if self.preset == "quick" and plan.folds > QUICK_FOLDS:
+            plan = plan.with_folds(QUICK_FOLDS, self.random_state)
+        per_cost = None
+        if self.time_limit is not None and self.portfolio is None:
+            plan, entries, per_cost = affordable(plan, entries, self.time_limit, task.n_threads, self.random_state)
+        judging = Judging(plan, self.metric, task, self.time_limit, self._weigh, per_cost)
         cache = None if self.work is None else FitCache(self.work, self._dependencies(plan, task))
         judging.run(entries, cache, self._watch)
         run = self._mixed(judging.pool, plan, task.n_threads)
@@ -254,6 +269,11 @@ class AutoRanker(RandomParameters, Ranker):
                 f"{parameter_name('interpretable=True')} has a portfolio of its own, of simple models: give no "
                 f"{parameter_name(given[0])}."
             )
+        if self.preset != "default" and (self.interpretable or self.portfolio is not None):
+            other = "interpretable=True" if self.interpretable else "portfolio"
+            raise InputError(
+                f"{parameter_name('preset')} chooses a portfolio, and so does {parameter_name(other)}."
+            )
         if any(isinstance(ranker, AutoRanker) for ranker in self.portfolio or ()):
             raise InputError("The portfolio of AutoRanker cannot have an AutoRanker in it.")
         if self.target is not None:
@@ -277,7 +297,7 @@ class AutoRanker(RandomParameters, Ranker):
         """Return the given portfolio, or the built-in one for these data."""
         if self.portfolio is not None:
             return [Entry(name, ranker, fixed_rounds=True) for name, ranker in named(self.portfolio)]
-        return INTERPRETABLE if self.interpretable else portfolio_for(plan, plan.whole.data)
+        return INTERPRETABLE if self.interpretable else portfolio_for(plan, plan.whole.data, self.preset)
 
     def _mixed(self, pool: Pool[JudgedEntry], plan: FitPlan, n_threads: int) -> AutoRun:
         held_out, members, budget = plan.held_out, pool.members, self.max_microseconds

@@ -88,12 +88,12 @@ def _details(
 ) -> Iterator[Result]:
     """Yield the query browser, features and model card of the best model, and the data sheet."""
     if isinstance(result, Report):
-        report, ranked = result, [*result.systems]
+        report, ranked, shown_first = result, [*result.systems], []
     else:
         pair = result.by().leading_pair()
-        report, ranked = result.report, list(dict.fromkeys([pair.system, pair.other, *result.by().ranked()]))
+        report, ranked, shown_first = result.report, [*result.by().ranked()], [pair.system, pair.other]
     metric = report.metrics[0]
-    shown = browsable({name: systems[name] for name in ranked}, report, data)
+    shown = browsable({name: systems[name] for name in dict.fromkeys([*shown_first, *ranked])}, report, data)
     yield QueryCard.of(shown.systems, report, shown.data, judged=shown.judged, n_jobs=n_jobs)
     if isinstance(data, Judgements):
         return

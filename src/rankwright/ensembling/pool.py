@@ -182,6 +182,7 @@ class Pool(Generic[Joining]):
         *,
         n_jobs: int | None = None,
         time_limit: float | None = None,
+        seconds_per_cost: float | None = None,
         on_joined: Callable[[], None] = lambda: None,
         on_fit: Callable[[str], None] = lambda _name: None,
         skip_failures: bool = False,
@@ -199,6 +200,9 @@ class Pool(Generic[Joining]):
         time_limit
             Seconds after which fits end. A candidate that would need more than the time left, by its cost and
             the time that others took, is skipped.
+        seconds_per_cost
+            Expected seconds of all fits of a candidate per unit of its cost, before any has ended; None if that is
+            not known.
         on_joined
             Called after the members of each candidate have joined.
         on_fit
@@ -207,7 +211,9 @@ class Pool(Generic[Joining]):
             Whether a candidate that cannot be fitted is left out with a warning; by default the fill fails.
         """
         n_threads = resolve_threads(n_jobs)
-        limit = TimeLimit(time_limit, n_threads)
+        dearest = max((candidate.cost for candidate in candidates), default=0.0)
+        known = (seconds_per_cost * dearest, dearest) if seconds_per_cost else ()
+        limit = TimeLimit(time_limit, n_threads, *known)
         tasks = [(candidate, fit) for candidate in candidates for fit in candidate.fits]
         threads_per_fit = max(1, n_threads // max(1, len(tasks)))
         run = _runner(limit, threads_per_fit)

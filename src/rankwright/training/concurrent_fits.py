@@ -173,13 +173,15 @@ class TimeLimit:
         The time for all fits; None for no limit.
     n_threads
         Number of fits that run at once.
+    spent, cost
+        Seconds and cost of fits before these, which tell how long the first will take; 0 if there are none.
     """
 
-    def __init__(self, seconds: float | None, n_threads: int) -> None:
+    def __init__(self, seconds: float | None, n_threads: int, spent: float = 0.0, cost: float = 0.0) -> None:
         self._seconds, self._n_threads = seconds, n_threads
         self._end = None if seconds is None else monotonic() + seconds
         self._lock = Lock()
-        self._spent, self._cost = 0.0, 0.0  # seconds of the fits that have ended, and their cost
+        self._spent, self._cost = spent, cost  # seconds of the fits that have ended, and their cost
         self._begun = Counter[str]()  # fits of each candidate
         self._seconds_of: dict[str, list[float]] = {}  # of the fits of each candidate that have ended
         self._reasons: dict[str, str | None] = {}  # why each candidate is skipped; None if it is not
@@ -190,8 +192,8 @@ class TimeLimit:
             return
         with self._lock:
             left, name = self._end - monotonic(), candidate.name
-            if name not in self._reasons:
-                self._reasons[name] = self._reason(candidate.cost, left)
+            if name not in self._reasons:  # the first candidate always begins: expectations may be wrong
+                self._reasons[name] = self._reason(candidate.cost if self._reasons else 0.0, left)
             elif self._reasons[name] is None:
                 self._reasons[name] = self._overrun(candidate, left)
             reason = self._reasons[name]
