@@ -192,8 +192,9 @@ class TimeLimit:
             return
         with self._lock:
             left, name = self._end - monotonic(), candidate.name
-            if name not in self._reasons:  # the first candidate always begins: expectations may be wrong
-                self._reasons[name] = self._reason(candidate.cost if self._reasons else 0.0, left)
+            if name not in self._reasons:
+                first = not self._reasons and not self._seconds_of  # always begins: expectations may be wrong
+                self._reasons[name] = self._reason(0.0 if first else candidate.cost, left)
             elif self._reasons[name] is None:
                 self._reasons[name] = self._overrun(candidate, left)
             reason = self._reasons[name]
