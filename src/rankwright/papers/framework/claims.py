@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import combinations, product
 from typing import TYPE_CHECKING, TypeVar
 
@@ -63,7 +64,13 @@ def better(results: Measurements, model: str, others: Sequence[str], measure: st
     method for the number of others; opposite if one is negative and significant. The finding has the comparison
     that decides: the smallest difference if it is not positive, otherwise the least significant one.
     """
-    return _all_positive(model, measure, {other: results.compare(model, other, measure) for other in others})
+    compared = {other: results.compare(model, other, measure) for other in others}
+    p_values = _corrected(compared)
+    least = min(compared, key=lambda other: compared[other].difference)
+    deciding = least if compared[least].difference <= 0 else max(p_values, key=lambda other: p_values[other])
+    state = _state([pair.difference for pair in compared.values()], list(p_values.values()))
+    text = _differences(model, measure, compared)
+    return Finding(state, text, compared[deciding].difference, compared[deciding].interval, p_values[deciding])
 
 
 @curried
@@ -83,16 +90,6 @@ def better_than_published(
         f"{difference(lead)} to {metric_value(published[name])} of {name}" for name, lead in differences.items()
     )
     return Finding(state, f"{said}; chance explains {metric_value(reach)}", least)
-
-
-def _all_positive(model: str, measure: str, compared: Mapping[str, Comparison]) -> Finding:
-    """Return what paired comparisons of a model with others say of the claim that it is better than all."""
-    p_values = _corrected(compared)
-    least = min(compared, key=lambda other: compared[other].difference)
-    deciding = least if compared[least].difference <= 0 else max(p_values, key=lambda other: p_values[other])
-    state = _state([pair.difference for pair in compared.values()], list(p_values.values()))
-    text = _differences(model, measure, compared)
-    return Finding(state, text, compared[deciding].difference, compared[deciding].interval, p_values[deciding])
 
 
 @curried
@@ -126,15 +123,8 @@ def no_significant_difference(
 
     More queries make smaller differences significant: `n_queries` takes as many as the paper had, the first ones.
     """
-    (model, other), comparison, p_value = _clearest(results, models, measure, n_queries)
-    return Finding(
-        REACHED if p_value >= LEVEL else OPPOSITE,
-        f"{model} to {other} in {measure}",
-        comparison.difference,
-        comparison.interval,
-        p_value,
-        insignificant=REACHED,
-    )
+    clearest, p_value = _clearest(results, models, measure, n_queries)
+    return replace(clearest, state=REACHED if p_value >= LEVEL else OPPOSITE, insignificant=REACHED)
 
 
 @curried
@@ -144,24 +134,24 @@ def alike(results: Measurements, models: Sequence[str], measure: str) -> Finding
     Reached if all intervals lie within a point to either side; opposite if two models differ significantly,
     corrected by Holm's method.
     """
-    (model, other), comparison, p_value = _clearest(results, models, measure)
+    clearest, p_value = _clearest(results, models, measure)
     intervals = [results.compare(*pair, measure).interval for pair in combinations(models, 2)]
     within = all(low > -MARGIN and high < MARGIN for low, high in intervals)
-    state = REACHED if within else OPPOSITE if p_value < LEVEL else NOT_SHOWN
-    return Finding(state, f"{model} to {other} in {measure}", comparison.difference, comparison.interval, p_value)
+    return replace(clearest, state=REACHED if within else OPPOSITE if p_value < LEVEL else NOT_SHOWN)
 
 
 def _clearest(
     results: Measurements, models: Sequence[str], measure: str, n_queries: int | None = None
-) -> tuple[tuple[str, str], Comparison, float]:
-    """Return the pair of models with the most significant difference; of equal ones, that with the largest."""
+) -> tuple[Finding, float]:
+    """Return the most significant difference of two models, of equal ones the largest, and its p-value."""
     values = {model: results.values(model, measure)[:n_queries] for model in models}
-    compared = {
-        (model, other): compare_values(values[model], values[other]) for model, other in combinations(models, 2)
-    }
+    compared = {pair: compare_values(*(values[model] for model in pair)) for pair in combinations(models, 2)}
     p_values = _corrected(compared)
-    clearest = min(compared, key=lambda pair: (p_values[pair], -abs(compared[pair].difference)))
-    return clearest, compared[clearest], p_values[clearest]
+    pair = min(compared, key=lambda each: (p_values[each], -abs(compared[each].difference)))
+    text = f"{pair[0]} to {pair[1]} in {measure}"
+    return Finding(NOT_SHOWN, text, compared[pair].difference, compared[pair].interval, p_values[pair]), p_values[
+        pair
+    ]
 
 
 @curried
