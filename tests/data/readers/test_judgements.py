@@ -53,6 +53,7 @@ def test_columns_of_zeros_are_recognised(write):
     relations = [("1", "1410", 1), ("1", "1572", 1)]
     assert rows(read_judgements(write("01 1410  0 0\n01 1572  0 0\n"))) == relations
     assert rows(read_judgements(write("  1   1410\t0\t0.000000\n  1   1572\t0\t0.000000\n"))) == relations
+    assert rows(read_judgements(write("01 10 0 0\n01 15 0 0\n02 200 0 0\n")))[2] == ("2", "200", 1)  # no list
     assert rows(read_judgements(write("1 0 0 0\n"))) == [("1", "0", 0)]  # TREC's: iteration 0, document 0
 
 

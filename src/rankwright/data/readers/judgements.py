@@ -101,12 +101,12 @@ def _format_of(lines: list[tuple[int, list[str]]]) -> str:
     words = [words for _, words in lines]
     if words[:1] == [list(BEIR_COLUMNS)]:
         return "beir"
-    widths = {len(line) for line in words}
+    is_zero = all(len(line) == len(TREC_COLUMNS) and _is_zero(line[2]) and _is_zero(line[3]) for line in words)
+    if is_zero and any(not _is_zero(line[1]) for line in words):
+        return "smart"
     if (name := list_format(lines)) is not None:
         return name
-    is_zero = all(len(line) == len(TREC_COLUMNS) and _is_zero(line[2]) and _is_zero(line[3]) for line in words)
-    has_documents = any(len(line) > 1 and not _is_zero(line[1]) for line in words)
-    return "smart" if widths in ({2}, {WITH_GRADES}) or (is_zero and has_documents) else "trec"
+    return "smart" if {len(line) for line in words} in ({2}, {WITH_GRADES}) else "trec"
 
 
 def _is_zero(word: str) -> bool:
