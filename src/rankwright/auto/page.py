@@ -15,6 +15,7 @@ from rankwright.reports.page import require_packages, write_page
 if TYPE_CHECKING:
     import os
 
+    from rankwright.auto.leaderboard import Leaderboard
     from rankwright.auto.run import AutoRun
     from rankwright.models.scorer import Scorer
 
@@ -22,15 +23,23 @@ MIXTURE = "the mixture"
 HOW = "Every query is ranked by fits that have not seen it; their scores are standardised within the query."
 
 
-def write_auto_page(run: AutoRun, model: Scorer, path: str | os.PathLike[str], *, reproduce: str) -> None:
+def write_auto_page(
+    run: AutoRun,
+    model: Scorer,
+    path: str | os.PathLike[str],
+    *,
+    reproduce: str,
+    leaderboard: Leaderboard | None = None,
+) -> None:
     """Write the page of a run and its model: estimate, members, queries, features, model card and data sheet.
 
-    `reproduce` is the command or code that makes the model again.
+    `reproduce` is the command or code that makes the model again. A leaderboard comes after the run.
     """
     require_packages()
     data, metric, n_jobs = run.plan.whole.data, run.frontier.metric, run.frontier.n_threads
     results = [
         run,
+        *([] if leaderboard is None else [leaderboard]),
         _queries(run),
         FeatureCard.of(MIXTURE, model, data, metric=metric, n_jobs=n_jobs),
         ModelCard("AutoRanker", (model,), f"rounds and weights out of fold; {run.plan}"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar, Never, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Never, Self, Unpack
 
 import numpy as np
 
@@ -51,6 +51,7 @@ if TYPE_CHECKING:
 
     from rankwright.auto.estimate import Choose
     from rankwright.auto.export_target import LimitedPortfolio
+    from rankwright.auto.leaderboard import Leaderboard, LeaderboardOptions
     from rankwright.auto.mixing import FitProgress, JudgedEntry, Standings, Weigh
     from rankwright.data.dataset import RankingData
     from rankwright.ensembling.pool import Pool
@@ -199,17 +200,53 @@ class AutoRanker(RandomParameters, Ranker):
         finally:
             self._watch = None
 
-    def report(self, path: str | os.PathLike[str], *, reproduce: str = "") -> None:
+    def leaderboard(
+        self, data: RankingData, systems: Mapping[str, Any] | None = None, **options: Unpack[LeaderboardOptions]
+    ) -> Leaderboard:
+        """Compare the model with its members, the best feature and other systems, on any judged documents.
+
+        The best feature is that of the training queries. The order by `baseline_column`, if the ranker has one, is
+        a system too. Every system is compared with the model, with paired intervals and tests.
+
+        Parameters
+        ----------
+        data
+            Judged documents, of queries that the model has not learned from; how many it has is said.
+        systems
+            Other systems by name, as for `evaluate`: models, arrays of scores, runs, or columns to order by.
+        options
+            `metrics`, by default that of the ranker, `slices`, `level`, `random_state`, `convention`,
+            `min_relevant` and `drop_one_label`, as for `compare`.
+
+        Examples
+        --------
+        >>> train, test = rw.split_queries(rw.synthetic.gaussian_queries(30, spread=(0.2, 1.3)), 0.5, 0.5)
+        >>> ranker = rw.AutoRanker("map", portfolio=["RankSVM", "AdaRank"]).fit(train)
+        >>> board = ranker.leaderboard(test, {"second": test.X[:, 1]})
+        >>> [place.system for place in board.places][-1]
+        'second'
+        >>> board.comparison.pair("this model", "second").difference > 0
+        True
+        """
+        from rankwright.auto.leaderboard import leaderboard
+
+        self._fitted()
+        given: dict[str, Any] = {"n_jobs": self.n_jobs, **options}
+        return leaderboard(self.run_, self.model_, data, systems or {}, self.baseline_column, **given)
+
+    def report(
+        self, path: str | os.PathLike[str], *, reproduce: str = "", leaderboard: Leaderboard | None = None
+    ) -> None:
         """Write an HTML page about the fitted mixture: estimate, members and accuracy-latency frontier.
 
         Mixtures of all costs are timed for it, which takes a moment. `reproduce` is the command or code that makes
-        the model again; by default this ranker's.
+        the model again; by default this ranker's. A `leaderboard` is shown too.
         """
         from rankwright.auto.page import write_auto_page
 
         self._fitted()
         code = reproduce or f"rankwright.{self!r}.fit(data)"
-        write_auto_page(self.run_, self.model_, path, reproduce=code)
+        write_auto_page(self.run_, self.model_, path, reproduce=code, leaderboard=leaderboard)
 
     def _notebook_parts(self) -> tuple[Any, ...]:
         return self.estimate_, self.standings_

@@ -629,3 +629,20 @@ def test_the_target_of_an_export(run, refuse, tmp_path):
     code, _, err = run(*words, "ranksvm,mart", "--for", "solr")
     assert code == 2
     assert "rankwright: RankSVM cannot be part of a model for Solr" in err
+
+
+def test_a_leaderboard(run, refuse, fold, tmp_path):
+    model, scores = tmp_path / "m.rw", tmp_path / "scores.txt"
+    scores.write_text("\n".join(str(number) for number in range(len(read_letor(fold / "test.txt")))))
+    words = auto(fold / "train.txt", model, "--leaderboard", fold / "test.txt", "--system", f"mine={scores}")
+    out = run(*words).out
+    assert re.search(r"On \d+ queries, this model is number \d of 5 systems by mean ndcg@10", out)
+    assert "mine (given)" in out
+    board = run(*words, "--json").json["leaderboard"]
+    assert {place["kind"] for place in board["places"]} == {"this model", "member", "best feature", "given"}
+    model.unlink()
+    lacking = auto(fold / "train.txt", model, "--system", scores)
+    assert "--system is for a leaderboard" in refuse(*lacking)
+    scores.write_text("1")
+    assert "has 1 score, the data have" in run(*words).err
+    assert not model.exists()

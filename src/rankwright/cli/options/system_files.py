@@ -100,7 +100,7 @@ def opened(
         if reading.features is None:  # then the data have what one of the models needs, and no model needs it all
             warnings.filterwarnings("ignore", "The model does not use")
         order = {} if column is None else {column: column}
-        named = {name: _system(name, each, judged, data, n_jobs) for name, each in systems.items()}
+        named = {name: system_of(name, each, judged, data, n_jobs) for name, each in systems.items()}
         yield order | named | (_fusions(judged, named) if fusions else {}), judged
 
 
@@ -153,7 +153,7 @@ def _unjudged_runs_refused(judged: Documents | Judgements) -> Iterator[None]:
             raise InputError(f"{str(warning).removesuffix('.')}{hint}.") from None
 
 
-def _system(
+def system_of(
     name: str,
     file: Scorer | ScoredFile | RunFile,
     judged: Documents | Judgements,

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import time as clock
 import warnings
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import rankwright as rw
+from rankwright.base.errors import InputError
 from rankwright.base.wording import counted, seconds
 from rankwright.cli.options.clusters import CLUSTER, fits_sent
 from rankwright.cli.options.config import configurable
-from rankwright.cli.options.data_files import ReadOptions, files_of, read_all_queries
+from rankwright.cli.options.data_files import FORMATS, LETOR, ReadOptions, files_of, read_all_queries, read_data
 from rankwright.cli.options.option_groups import MORE, option
 from rankwright.cli.options.shared_options import (
     ALL_QUERIES,
@@ -21,10 +23,11 @@ from rankwright.cli.options.shared_options import (
     REPORT,
     check_report,
     checked_output,
+    named_files,
     this_command,
 )
 from rankwright.cli.options.signatures import Given, options_of
-from rankwright.cli.output.console import describe, note, show
+from rankwright.cli.output.console import describe, note, say, show
 from rankwright.cli.output.fit_progress import exit_if_interrupted, exit_interrupted
 from rankwright.cli.output.live_tables import LiveStandings, NewMembers, shown
 
@@ -44,6 +47,16 @@ def auto(
     model: Path = MODEL_TO_WRITE,
     reading: ReadOptions,
     how: Given = OPTIONS,
+    leaderboard: Path | None = option(
+        f"Judged documents ({FORMATS}) of queries that are not in --data: the model is compared on them with its "
+        "members, the best feature, --baseline-column and --system.",
+        "FILE",
+    ),
+    system: list[str] | None = option(
+        "System for the leaderboard, as compare takes it: a model file of rankwright or another tool, scores, "
+        "or a run. NAME=FILE names it. May be repeated.",
+        "SYSTEM",
+    ),
     report: Path | None = REPORT,
     random_state: int = option("Seed of the division of queries into folds.", "N", min=0, default=0, panel=MORE),
     cluster: str | None = CLUSTER,
@@ -63,28 +76,62 @@ def auto(
     """
     ranker = rw.AutoRanker(**_parsed(how), random_state=random_state, n_jobs=jobs)
     ranker.check_parameters()
-    inputs = [*files_of(data), *map(Path, ranker.models)]
+    if system and leaderboard is None:
+        raise InputError("--system is for a leaderboard: name its judged documents with --leaderboard.")
+    others = [] if leaderboard is None else [leaderboard, *named_files(system or []).values()]
+    inputs = [*files_of(data), *map(Path, ranker.models), *others]
     checked_output(model, inputs=inputs)
     check_report(report, inputs=inputs, model=model)
     judged = read_all_queries(
         data, reading.ordered_by(ranker.baseline_column).ordered_by(ranker.time_column), jobs
     )
+    entrants = None if leaderboard is None else _entrants(leaderboard, system or [], ranker, judged, reading)
     started = clock.perf_counter()
     with fits_sent(cluster):
         _fit_and_save(ranker, judged, model)
     duration = clock.perf_counter() - started
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "The model does not use")  # what another system of the leaderboard uses
+        board = None if entrants is None else ranker.leaderboard(*entrants)
     if report is not None:
-        ranker.report(report, reproduce=this_command())
+        ranker.report(report, reproduce=this_command(), leaderboard=board)
     interrupted = ranker.history_.interrupted
     if json:
         facts = {"ranker": ranker.name, **ranker.run_.to_dict(), "interrupted": interrupted, "seconds": duration}
+        facts |= {} if board is None else {"leaderboard": board.to_dict()}
         show(facts, json=True, model=model, bytes=model.stat().st_size, report=report)
     else:
         show(ranker.run_, json=False, sections=SHOWN_SECTIONS)
+        if board is not None:
+            say("")
+            show(board, json=False, sections=1)
         files = f"{model} ({counted(model.stat().st_size, 'byte')}){'' if report is None else f' and {report}'}"
         again = _again(ranker) if interrupted else ""
         note(f"{describe(judged)}, {seconds(duration)}; wrote {files}{again}")
     exit_if_interrupted(ranker)
+
+
+def _entrants(
+    path: Path, systems: list[str], ranker: AutoRanker, judged: RankingData, reading: ReadOptions
+) -> tuple[RankingData, dict[str, Any]]:
+    """Return the judged documents of a leaderboard and the systems given; refuse what cannot take part."""
+    from rankwright.cli.options.system_files import open_system, system_of
+    from rankwright.models.scorer import Scorer
+
+    jobs, column = ranker.n_jobs, ranker.baseline_column
+    files = {name: open_system(file) for name, file in named_files(systems).items()}
+    scorers = [file for file in files.values() if isinstance(file, Scorer)]
+    if reading.format_of(path) == LETOR:
+        reading = replace(reading, n_features=judged.n_features)
+    data = read_data(path, reading.ordered_by(column, [judged]), [judged, *scorers], n_jobs=jobs)
+    given = {name: system_of(name, file, data, path, jobs) for name, file in files.items()}
+    if column is not None:
+        data.scores_by(column)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # the leaderboard says it
+        if given:
+            rw.evaluate(given, data, metrics=[ranker.metric], n_jobs=jobs)
+    return data, given
 
 
 def _parsed(how: Given) -> dict[str, Any]:
