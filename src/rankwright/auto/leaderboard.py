@@ -93,7 +93,7 @@ class Leaderboard(Result):
     def summary(self) -> str:
         """The place of the model, and the system that is ahead of it or next to it."""
         by, places = self.comparison.by(), self.places
-        number = [place.system for place in places].index(MODEL)
+        number = [row.system for row in places].index(MODEL)
         own = f"this model is number {number + 1} of {len(places)} systems by mean {by.metric}"
         start = f"On {counted(by.n_queries, 'query')}, {own}, with {metric_value(by.mean(MODEL))}"
         rival = places[0] if number else places[1]
@@ -112,8 +112,8 @@ class Leaderboard(Result):
             Column("p (Holm)", Kind.P_VALUE),
         ]
         rows = [
-            (number, Cell(place.system, "" if place.kind == MODEL else place.kind), *place[2:])
-            for number, place in enumerate(self.places, start=1)
+            (number, Cell(row.system, "" if row.kind == MODEL else row.kind), *row[2:])
+            for number, row in enumerate(self.places, start=1)
         ]
         yield Section("Leaderboard", [Table(columns, rows, MEANING), *map(Note, self._notes())])
         yield from self.comparison.sections
@@ -129,7 +129,7 @@ class Leaderboard(Result):
 
     def to_dict(self) -> dict[str, Any]:
         """Return places and comparison as JSON values."""
-        places = [place._asdict() for place in self.places]
+        places = [row._asdict() for row in self.places]
         facts: dict[str, Any] = plain({"places": places, "learned_queries": self.learned})
         return facts | {"comparison": self.comparison.to_dict()}
 

@@ -33,11 +33,22 @@ from rankwright.cli.output.live_tables import LiveStandings, NewMembers, shown
 
 if TYPE_CHECKING:
     from rankwright import AutoRanker
+    from rankwright.auto.leaderboard import Leaderboard
     from rankwright.data.dataset import RankingData
 
 OPTIONS = options_of("AutoRanker")
 SHOWN_SECTIONS = 2  # of the result: the estimate and the standings; the page has all
 TEXTS = ("time_limit", "max_microseconds", "companions", "models", "portfolio")  # as the ranker spells them
+LEADERBOARD = option(
+    f"Judged documents ({FORMATS}) of queries that are not in --data: the model is compared on them with its "
+    "members, the best feature, --baseline-column and --system.",
+    "FILE",
+)
+SYSTEM = option(
+    "System for the leaderboard, as compare takes it: a model file of rankwright or another tool, scores, or a "
+    "run. NAME=FILE names it. May be repeated.",
+    "SYSTEM",
+)
 
 
 @configurable
@@ -47,16 +58,8 @@ def auto(
     model: Path = MODEL_TO_WRITE,
     reading: ReadOptions,
     how: Given = OPTIONS,
-    leaderboard: Path | None = option(
-        f"Judged documents ({FORMATS}) of queries that are not in --data: the model is compared on them with its "
-        "members, the best feature, --baseline-column and --system.",
-        "FILE",
-    ),
-    system: list[str] | None = option(
-        "System for the leaderboard, as compare takes it: a model file of rankwright or another tool, scores, "
-        "or a run. NAME=FILE names it. May be repeated.",
-        "SYSTEM",
-    ),
+    leaderboard: Path | None = LEADERBOARD,
+    system: list[str] | None = SYSTEM,
     report: Path | None = REPORT,
     random_state: int = option("Seed of the division of queries into folds.", "N", min=0, default=0, panel=MORE),
     cluster: str | None = CLUSTER,
@@ -90,9 +93,7 @@ def auto(
     with fits_sent(cluster):
         _fit_and_save(ranker, judged, model)
     duration = clock.perf_counter() - started
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "The model does not use")  # what another system of the leaderboard uses
-        board = None if entrants is None else ranker.leaderboard(*entrants)
+    board = None if entrants is None else _board(ranker, *entrants)
     if report is not None:
         ranker.report(report, reproduce=this_command(), leaderboard=board)
     interrupted = ranker.history_.interrupted
@@ -132,6 +133,12 @@ def _entrants(
         if given:
             rw.evaluate(given, data, metrics=[ranker.metric], n_jobs=jobs)
     return data, given
+
+
+def _board(ranker: AutoRanker, data: RankingData, given: dict[str, Any]) -> Leaderboard:
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "The model does not use")  # what another system uses
+        return ranker.leaderboard(data, given)
 
 
 def _parsed(how: Given) -> dict[str, Any]:
