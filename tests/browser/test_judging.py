@@ -36,6 +36,7 @@ def judge(chromium, server):
         page.keyboard.type(name)
         page.keyboard.press("Enter")
         page.wait_for_selector("html[data-shown]")
+        assert page.url == server.address  # without the name, so that it can be passed on
         return page
 
     yield open_page
@@ -134,7 +135,7 @@ def test_undo_skip_and_notes(server, judge):
     press(page, "u")
     assert shown(page) == second
     page.click("#grades button >> nth=1")
-    page.wait_for_function("document.documentElement.dataset.graded === '2'")
+    page.wait_for_function("() => document.documentElement.dataset.graded === '2'")
     assert grades(server) == {("ada", first): 3.0, ("ada", second): 1.0}
 
 
@@ -148,7 +149,7 @@ def test_the_end_and_skipped_documents(tmp_path, chromium):
         press(page, "0")
         assert page.is_visible("#done")
         page.click("#again")
-        page.wait_for_function("document.documentElement.dataset.shown !== 'done'")
+        page.wait_for_function("() => document.documentElement.dataset.shown !== 'done'")
         assert shown(page) == skipped
         press(page, "1")
         assert shown(page) == "done"

@@ -83,3 +83,17 @@ def test_the_rankers_are_what_the_help_says():
     assert [*text_demo._rankers(fused=False)] == ["BM25", "language model", *learned]
     fused = ["RRF", "z-scores", "min-max", "learned fusion"]
     assert [*text_demo._rankers(fused=True)] == ["BM25", "language model", *fused, *learned]
+
+
+def test_an_encoder_is_a_second_retriever(run, refuse, few, tmp_path, monkeypatch):
+    def load(_source, name):
+        return rw.text.Encoder(lambda texts: [[text.count(c) for c in "abcdefgh"] for text in texts], name)
+
+    monkeypatch.setattr(rw.text.Encoder, "load", load)
+    words = ("text-demo", "--report", tmp_path / "r.html", "--retrieval", "bm25+dense", "--candidates", "20")
+    assert "The index has no vectors" in run(*words).err
+    code, _, err = run(*words, "--encoder", "folder", "--encoder-name", "letters")
+    assert code == 0, err
+    assert "Recall of each retriever alone: BM25" in err
+    assert ", letters 0." in err
+    assert refuse(*words, "--encoder-name", "letters") == "--encoder-name is for --encoder."
