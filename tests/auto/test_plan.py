@@ -182,7 +182,9 @@ def test_many_queries_hold_out_the_latest(monkeypatch):
 
 
 def test_two_times_are_one_fold():
-    assert plan_of(in_weeks(judged(12), 2), time_column="week").periods == ("1",)
+    plan = plan_of(in_weeks(judged(12), 2), time_column="week")
+    assert plan.periods == ("1",)
+    assert not plan.is_large  # so that it has the portfolio of few queries
     with pytest.raises(
         InputError, match=r"^2 periods need at least 2 different times; column 'week' has 1 different"
     ):

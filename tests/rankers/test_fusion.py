@@ -77,4 +77,4 @@ def test_a_fusion_learns_from_a_file_of_features():
     model = rw.Fusion().fit(data).model_
     assert model.columns.tolist() == [0, 2]
     assert model.weights[1] < 0.2 * model.weights[0]
-    assert "fusion" in [entry.name for entry in portfolio_for(SimpleNamespace(folds=5), data)]
+    assert "fusion" in [entry.name for entry in portfolio_for(SimpleNamespace(is_large=False), data, "default")]

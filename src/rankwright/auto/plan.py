@@ -107,6 +107,11 @@ class FitPlan:
         return self.parts if self.halves is None else self.parts + self.halves.parts
 
     @property
+    def is_large(self) -> bool:
+        """Whether there are so many queries or documents that one held-out part is enough."""
+        return division_for(len(self.whole.data.groups), len(self.whole))[0] == 1
+
+    @property
     def judging_rows(self) -> NDArray[np.int64]:
         """The row of every judging document; in canonical order the documents of a query are adjacent."""
         offsets = self.whole.data.groups.offsets

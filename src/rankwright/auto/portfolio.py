@@ -181,7 +181,7 @@ INTERPRETABLE = (
 def portfolio_for(plan: FitPlan, data: Documents, preset: str) -> Sequence[Entry]:
     """Return the portfolio for data of this size; of several retrievers, their fusion comes first."""
     fusion = [Entry("fusion", Fusion(), 0.1)] if has_sources(data) else []
-    return [*fusion, *(LARGE if plan.folds == 1 else PRESETS[preset])]
+    return [*fusion, *(LARGE if plan.is_large else PRESETS[preset])]
 
 
 def companion_entries(names: Sequence[str]) -> list[Entry]:
