@@ -149,6 +149,29 @@ GradientSplit GradientScan::best_of_all(std::size_t slot, const FeatureSums& fea
     return best;
 }
 
+void GradientScan::add_gains(const FeatureSums& feature, std::span<double> gains,
+                             std::span<double> with_missing) const {
+    alignas(64) std::array<Packed, kCodes> below{};
+    alignas(64) std::array<double, kCodes> own;
+    const auto size = static_cast<std::size_t>(std::max(0, feature.n_codes - 1));
+    add_up(feature.sums, size, below.data());
+    const SplitTerms terms{judged_.sum, judged_.units->gradient_step, judged_.units->hessian_step,
+                           limits_.l2,  limits_.min_hessian,          parent_gain_};
+    for (const std::span<double> totals : {gains, with_missing}) {
+        split_gains(below.data(), static_cast<std::int64_t>(size), terms, own.data(), path_);
+        for (std::size_t code = 0; code < size; ++code) totals[code] += own[code] > -kInfinity ? own[code] : 0.0;
+        for (std::size_t code = 0; code < size; ++code) below[code] += feature.missing;
+    }
+}
+
+double GradientScan::gain(const FeatureSums& feature, int code, bool missing_left) const {
+    Packed left = missing_left ? feature.missing : 0;
+    for (int c = 0; c <= code; ++c) left += feature.sums[c];
+    GradientSplit split, best;
+    consider({left, 0}, 0, false, split, best);
+    return best.gain;
+}
+
 double GradientScan::bound(const FeatureSums& feature) const {
     alignas(64) std::array<Packed, kCodes + kGainLanes> below;
     const auto size = static_cast<std::int64_t>(std::max(0, feature.n_codes - 1));

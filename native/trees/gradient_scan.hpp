@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdint>
 #include <limits>
+#include <span>
 #include <vector>
 
 #include "histograms/quantise.hpp"
@@ -34,6 +35,7 @@ struct GradientSplit {
     bool missing_left = false;
     double middle = 0.0;    // between the values of both sides, where the feature is constrained
     double of_first = 0.0;  // the gain of the best split of the features that the sample puts first
+    bool divides() const { return gain > -std::numeric_limits<double>::infinity(); }
     bool operator<(const GradientSplit& other) const {
         return gain != other.gain ? gain < other.gain : slot > other.slot;  // the first feature wins a tie
     }
@@ -63,6 +65,12 @@ class GradientScan {
     // its monotone constraint: +1, 0 or -1.
     GradientSplit best(std::size_t slot, const FeatureSums& feature, int direction,
                        const CodeCounts& counts) const;
+
+    // Adds the gains of all splits of the feature to `gains`, and those with missing values on the left to the
+    // others; a split that is not allowed changes nothing.
+    void add_gains(const FeatureSums& feature, std::span<double> gains, std::span<double> with_missing) const;
+    // The gain of one split, -infinity if it is not allowed.
+    double gain(const FeatureSums& feature, int code, bool missing_left) const;
 
     // Whether `bound` knows more than that any gain is possible.
     bool can_bound(int direction) const { return direction == 0 && bounds_.are_open() && unit_gain_ > 0.0; }

@@ -67,11 +67,71 @@ std::vector<GradientSplit> GradientSearch::best_splits(std::span<const GradientL
     return splits;
 }
 
+JudgedRows GradientSearch::judged_rows(const GradientLeaf& leaf) const {
+    return {leaf.sum, &quantised_, static_cast<std::int64_t>(leaf.rows.n_sample)};
+}
+
+GradientSearch::SharedSplit GradientSearch::shared_split(std::span<const GradientLeaf> leaves,
+                                                         int n_threads) const {
+    std::vector<GradientSplit> best(features_.size());
+    parallel_ranges(best.size(), std::max<std::size_t>(1, best.size() / 4), n_threads,
+                    [&](std::size_t first, std::size_t last) {
+                        for (std::size_t slot = first; slot < last; ++slot) best[slot] = best_shared(leaves, slot);
+                    });
+    const GradientSplit shared = *std::max_element(best.begin(), best.end());
+    SharedSplit result{{}, shared.gain};
+    std::array<Packed, kCoarseLevels> buffer;
+    for (const GradientLeaf& leaf : leaves) {
+        GradientSplit own = shared;
+        const JudgedRows judged = judged_rows(leaf);
+        own.gain =
+            GradientScan(limits_, judged, leaf.bounds)
+                .gain(level_sums(leaf.histogram, shared.slot, buffer.data()), shared.code, shared.missing_left);
+        result.of_leaf.push_back(own);
+    }
+    return result;
+}
+
+GradientSplit GradientSearch::best_shared(std::span<const GradientLeaf> leaves, std::size_t slot) const {
+    std::array<double, kCodes> gains{}, with_missing{};
+    std::array<Packed, kCoarseLevels> buffer;
+    std::array<std::int64_t, kCodes> hessian{};  // of each code, over all leaves
+    std::int64_t total = 0;
+    bool any_missing = false;
+    double optimistic = 0.0;
+    int n_codes = 0;
+    for (const GradientLeaf& leaf : leaves) {
+        const FeatureSums sums = level_sums(leaf.histogram, slot, buffer.data());
+        const JudgedRows judged = judged_rows(leaf);
+        GradientScan(limits_, judged, leaf.bounds).add_gains(sums, gains, with_missing);
+        optimistic += optimism(judged, slot);
+        n_codes = sums.n_codes;
+        for (int code = 0; code < n_codes; ++code)
+            hessian[static_cast<std::size_t>(code)] += hessian_of(sums.sums[code]);
+        any_missing |= sums.missing != 0;
+        total += hessian_of(leaf.sum);
+    }
+    GradientSplit best{.slot = slot};
+    std::int64_t below = 0;
+    for (int code = 0; code + 1 < n_codes; ++code) {
+        const auto i = static_cast<std::size_t>(code);
+        below += hessian[i];
+        const bool heavier = 2 * below >= total;  // without missing values, these go to the heavier side
+        if (gains[i] - optimistic > best.gain)
+            best = {.gain = gains[i] - optimistic,
+                    .slot = slot,
+                    .code = code,
+                    .missing_left = !any_missing && heavier};
+        if (any_missing && with_missing[i] - optimistic > best.gain)
+            best = {.gain = with_missing[i] - optimistic, .slot = slot, .code = code, .missing_left = true};
+    }
+    return best;
+}
+
 // The first stage, on the sums of the sample.
 GradientSearch::Search GradientSearch::screened(const GradientLeaf& leaf, LeafScratch& scratch,
                                                 const Worker& worker) const {
-    Search search{
-        {leaf.sum, &quantised_, static_cast<std::int64_t>(leaf.rows.n_sample)}, {}, 0, {&leaf.rows, {}, {}}};
+    Search search{judged_rows(leaf), {}, 0, {&leaf.rows, {}, {}}};
     if (n_judged(leaf) / 2 < limits_.min_documents) return search;
     search.candidates = screen(leaf, search.judged, scratch, worker);
     select(search, scratch);

@@ -34,6 +34,14 @@ class GradientSearch {
     std::vector<GradientSplit> best_splits(std::span<const GradientLeaf> leaves, RowStore& store,
                                            Worker& worker) const;
 
+    // The split with the highest gain over all these leaves, for each of them with its own gain, -infinity where
+    // it divides nothing; `total` is the sum of gains.
+    struct SharedSplit {
+        std::vector<GradientSplit> of_leaf;
+        double total;
+    };
+    SharedSplit shared_split(std::span<const GradientLeaf> leaves, int n_threads) const;
+
   private:
     struct Candidate {
         FeatureSums feature;
@@ -58,6 +66,8 @@ class GradientSearch {
     double optimism(const JudgedRows& judged, std::size_t slot) const;
     GradientSplit best_of(const GradientScan& scan, const JudgedRows& judged, std::size_t slot,
                           const FeatureSums& sums, const CodeCounts& counts) const;
+    GradientSplit best_shared(std::span<const GradientLeaf> leaves, std::size_t slot) const;
+    JudgedRows judged_rows(const GradientLeaf& leaf) const;
     FeatureSums level_sums(const Packed* histogram, std::size_t slot, Packed* sums) const;
     void select(Search& search, LeafScratch& scratch) const;
     void search_at_full_resolution(const GradientLeaf& leaf, Search& search) const;

@@ -37,6 +37,16 @@ class GradientStatistic {
         for (std::size_t i = 0; i < leaves.size(); ++i) leaves[i]->best = best[i];
     }
 
+    // Sets the split that all leaves of a level share; false if it gains too little.
+    bool share_split(std::span<Leaf<GradientStatistic>* const> leaves, int n_threads) const {
+        std::vector<GradientLeaf> level;
+        for (const Leaf<GradientStatistic>* leaf : leaves)
+            level.push_back({leaf->rows, leaf->histogram.get(), leaf->sums, leaf->inherited});
+        const GradientSearch::SharedSplit shared = search_.shared_split(level, n_threads);
+        for (std::size_t i = 0; i < leaves.size(); ++i) leaves[i]->best = shared.of_leaf[i];
+        return shared.total > limits_.min_gain;
+    }
+
     bool left_is_lighter(const Leaf<GradientStatistic>& leaf) const {
         return search_.left_is_lighter(leaf.histogram.get(), leaf.sums, leaf.best);
     }
@@ -104,7 +114,8 @@ GrownTree grow_tree(const BinnedMatrix& features, GrowthTask task, const GrowthL
     };
     LocalRows rows(binned, task.sample, search.layout(), fill, judging, task.all_rows_judge, space);
     GrownTree tree;
-    const auto leaves = Grower(binned, statistic, rows, limits.max_leaves, n_threads, space).grow({}, tree);
+    Grower grower(binned, statistic, rows, limits.max_leaves, n_threads, space);
+    const auto leaves = limits.symmetric ? grower.grow_by_level({}, tree) : grower.grow({}, tree);
     if (!task.all_rows_judge) space.sample_gains = {};
     set_values(leaves, task, limits.l2, binned.n_rows >= kRowsPerThread ? n_threads : 1, space, tree, outputs);
     return tree;

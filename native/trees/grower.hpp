@@ -1,4 +1,4 @@
-// Grows one tree, the leaf with the best split first: the algorithm that all statistics share.
+// Grows one tree, the leaf with the best split first, or level by level: what all statistics share.
 //
 // Data flow through these stages, one file each:
 //
@@ -82,6 +82,37 @@ class Grower {
             if (best.children.empty()) divide_ahead();
             split(best, tree);
         }
+        return finished(tree);
+    }
+
+    // The same, where all leaves of a level share the split that gains most over all of them. A leaf that it does
+    // not divide stays as it is.
+    std::vector<Leaf<S>> grow_by_level(typename S::Inherited inherited, TreeShape& tree) {
+        init_root(std::move(inherited));
+        Worker worker{space_.scratch.front(), n_threads_};
+        if (!statistic_.allows(leaves_.front().best)) return finished(tree);
+        for (std::int32_t left = max_leaves_ / 2; left > 0; left /= 2) {  // each level doubles the leaves
+            std::vector<Leaf<S>*> level;
+            for (Leaf<S>& leaf : leaves_) level.push_back(&leaf);
+            if (!statistic_.share_split(level, n_threads_for(level))) break;
+            std::erase_if(level, [](const Leaf<S>* leaf) { return !leaf->best.divides(); });
+            add_children(level);
+            divide(level, left == 1, worker);
+            const std::size_t n_leaves = leaves_.size();
+            for (std::size_t leaf = 0; leaf < n_leaves; ++leaf)
+                if (!leaves_[leaf].children.empty()) split(leaves_[leaf], tree);
+        }
+        return finished(tree);
+    }
+
+  private:
+    int n_threads_for(std::span<Leaf<S>* const> level) const {
+        std::size_t n_rows = 0;
+        for (const Leaf<S>* leaf : level) n_rows += leaf->rows.size();
+        return n_rows >= kRowsPerThread ? n_threads_ : 1;
+    }
+
+    std::vector<Leaf<S>> finished(TreeShape& tree) {
         for (Leaf<S>& leaf : leaves_) {
             release(leaf);
             add_leaf(leaf, static_cast<double>(leaf.rows.size()), tree);
@@ -89,7 +120,6 @@ class Grower {
         return std::move(leaves_);
     }
 
-  private:
     void init_root(typename S::Inherited inherited) {
         Leaf<S>& root = leaves_.emplace_back();
         root.inherited = std::move(inherited);
@@ -119,20 +149,35 @@ class Grower {
         // A third of the splits left: those with lower gains often lose to later children.
         if (store_.takes_batches()) most = (left + 2) / 3;
         next.resize(std::min(next.size(), most));
-        for (Leaf<S>* leaf : next) {
+        add_children(next);
+        if (store_.takes_batches() || next.size() == 1)
+            return divide_and_search(next, {space_.scratch[0], n_threads_});
+        const int threads_per_leaf = std::max(1, n_threads_ / static_cast<int>(next.size()));
+        parallel_for(next.size(), n_threads_, [&](std::size_t i) {
+            divide_and_search({&next[i], 1}, {space_.scratch[i], threads_per_leaf});
+        });
+    }
+
+    void add_children(std::span<Leaf<S>* const> parents) {
+        for (Leaf<S>* leaf : parents) {
             leaf->children.resize(2);
             leaf->children[0].is_left = true;
             for (Leaf<S>& child : leaf->children) child.rows.id = ++last_id_;
         }
-        if (store_.takes_batches() || next.size() == 1) return divide(next, {space_.scratch[0], n_threads_});
-        const int threads_per_leaf = std::max(1, n_threads_ / static_cast<int>(next.size()));
-        parallel_for(next.size(), n_threads_,
-                     [&](std::size_t i) { divide({&next[i], 1}, {space_.scratch[i], threads_per_leaf}); });
     }
 
-    // Finds the rows of the children of each leaf, and the best split of each child.
-    void divide(std::span<Leaf<S>* const> parents, Worker worker) {
+    void divide_and_search(std::span<Leaf<S>* const> parents, Worker worker) {
         const bool is_last = splits_left() <= 1;  // no child will be split
+        divide(parents, is_last, worker);
+        if (is_last) return;
+        std::vector<Leaf<S>*> searched;
+        for (Leaf<S>* leaf : parents)
+            for (Leaf<S>& child : leaf->children) searched.push_back(&child);
+        search(searched, worker);
+    }
+
+    // Finds the rows of the children of each leaf and, unless these are the last, their sums.
+    void divide(std::span<Leaf<S>* const> parents, bool is_last, Worker& worker) {
         std::vector<Histogram> histograms;
         std::vector<Division> divisions;
         for (const Leaf<S>* leaf : parents) {
@@ -143,7 +188,6 @@ class Grower {
             divisions.back().right.id = leaf->children[1].rows.id;
         }
         store_.divide(divisions, worker);
-        std::vector<Leaf<S>*> searched;
         for (std::size_t i = 0; i < parents.size(); ++i) {
             Leaf<S>&parent = *parents[i], &left = parent.children[0], &right = parent.children[1];
             left.rows = divisions[i].left;
@@ -153,10 +197,7 @@ class Grower {
             const bool left_is_summed = divisions[i].left_is_summed;
             (left_is_summed ? left : right).histogram = std::move(histograms[i]);
             subtract(parent, left_is_summed ? left : right, left_is_summed ? right : left);
-            searched.push_back(&left);
-            searched.push_back(&right);
         }
-        search(searched, worker);
     }
 
     // The sums of the other child are those of the parent minus those of the child that was summed.

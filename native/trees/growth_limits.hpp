@@ -13,6 +13,7 @@ struct GrowthLimits {
     double l2;                   // added to every sum of hessians
     double min_gain;             // a split must gain more
     std::int32_t levels;         // of gradients and hessians rounded for choosing splits, or kFineLevels
+    bool symmetric = false;      // whether all leaves of a level share one split
 };
 
 struct GrownTree : TreeShape {

@@ -533,6 +533,7 @@ def grow_tree(
     levels: int,
     n_threads: int,
     workspace: GrowthWorkspace,
+    symmetric: bool = False,
 ) -> tuple[dict[str, Any], NDArray[np.float64]]: ...
 
 # The sum of the rows of each leaf, the same bits for any order of rows.
@@ -631,6 +632,7 @@ def boost_trees(
     n_threads: int,
     guard: SampleGuard | None,
     workspace: GrowthWorkspace,
+    symmetric: bool = False,
 ) -> tuple[
     list[dict[str, Any]],
     NDArray[np.float64],

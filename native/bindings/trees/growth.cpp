@@ -18,6 +18,17 @@
 namespace rankwright::bindings {
 namespace {
 
+// Levels share splits only where a histogram has all bins, documents are not counted and no side is constrained.
+GrowthLimits with_symmetry(GrowthLimits limits, bool symmetric, const BinnedMatrix& binned,
+                           std::span<const std::int8_t> monotone) {
+    require(!symmetric || !binned.coarse, "symmetric trees must have bins at full resolution");
+    require(!symmetric || limits.min_documents == 1, "min_documents must be 1 for symmetric trees");
+    require(!symmetric || std::ranges::count(monotone, 0) == std::ssize(monotone),
+            "symmetric trees must have no monotone constraint");
+    limits.symmetric = symmetric;
+    return limits;
+}
+
 nb::dict arrays_of(const GrownTree& tree) {
     nb::dict arrays = shape_arrays(tree);
     arrays["leaf_value"] = to_numpy(tree.leaf_value);
@@ -28,7 +39,7 @@ nb::tuple grown(const BinnedMatrix& binned, Array<double> gradient, Array<double
                 Array<std::uint32_t> sample, Array<double> sample_weights, Array<std::uint32_t> features,
                 Array<std::int8_t> monotone, std::int32_t max_leaves, std::int64_t min_documents,
                 double min_hessian, double l2, double min_gain, std::int32_t levels, int n_threads,
-                GuardedWorkspace& workspace) {
+                GuardedWorkspace& workspace, bool symmetric) {
     const GrowthTask task{view(gradient),
                           view(hessian),
                           checked_subset(sample, binned.n_rows, kSample),
@@ -38,7 +49,9 @@ nb::tuple grown(const BinnedMatrix& binned, Array<double> gradient, Array<double
     for (Doubles values : {task.gradient, task.hessian})
         check_finite(values, binned.n_rows, "there must be one finite number per row");
     check_weights(task.hessian, task.sample_weights, task.sample.size());
-    const GrowthLimits limits = checked_limits(max_leaves, min_documents, min_hessian, l2, min_gain, levels);
+    const GrowthLimits limits =
+        with_symmetry(checked_limits(max_leaves, min_documents, min_hessian, l2, min_gain, levels), symmetric,
+                      binned, task.monotone);
     Output<double> outputs(binned.n_rows);
     const GrownTree tree = grow_alone(
         workspace, [&] { return grow_tree(binned, task, limits, n_threads, workspace, outputs.span()); });
@@ -95,19 +108,21 @@ nb::tuple boosted(const BinnedMatrix& binned, const BoundRule& rule, Array<doubl
                   Array<std::int8_t> monotone, std::int32_t max_leaves, std::int64_t min_documents,
                   double min_hessian, double l2, double min_gain, std::int32_t levels, double shrinkage,
                   Matrix<float> following, Array<std::int64_t> sources, const BoundMeasure* measure, int n_threads,
-                  std::optional<SampleGuard> guard, GuardedWorkspace& workspace) {
+                  std::optional<SampleGuard> guard, GuardedWorkspace& workspace, bool symmetric) {
     require(rule.n_rows == binned.n_rows, "the rule and the matrix must have the same rows");
     require(binned.n_rows > 0, "there must be documents");
     const Doubles start = checked_finite(scores, binned.n_rows, "there must be one finite score per row");
     const std::optional<RoundMeasure> measured = checked_measure(measure, rule.n_rows, rule.offsets, rule.rows);
-    const TreeRounds rounds{binned,
-                            rule.gradients,
-                            checked_directions(monotone, binned.n_features),
-                            checked_limits(max_leaves, min_documents, min_hessian, l2, min_gain, levels),
-                            shrinkage,
-                            n_threads,
-                            measured ? &*measured : nullptr,
-                            guard ? &*guard : nullptr};
+    const TreeRounds rounds{
+        binned,
+        rule.gradients,
+        checked_directions(monotone, binned.n_features),
+        with_symmetry(checked_limits(max_leaves, min_documents, min_hessian, l2, min_gain, levels), symmetric,
+                      binned, view(monotone)),
+        shrinkage,
+        n_threads,
+        measured ? &*measured : nullptr,
+        guard ? &*guard : nullptr};
     std::vector<RoundDraw> checked;
     for (const auto& [rows, features, seed] : draws) {
         checked.push_back({checked_subset(rows, binned.n_rows, kSample),
@@ -175,7 +190,7 @@ void bind_growth(nb::module_& m) {
     m.def("grow_tree", &grown, nb::arg("binned"), nb::arg("gradient"), nb::arg("hessian"), nb::arg("sample"),
           nb::arg("sample_weights"), nb::arg("features"), nb::arg("monotone"), nb::arg("max_leaves"),
           nb::arg("min_documents"), nb::arg("min_hessian"), nb::arg("l2"), nb::arg("min_gain"), nb::arg("levels"),
-          nb::arg("n_threads"), nb::arg("workspace"));
+          nb::arg("n_threads"), nb::arg("workspace"), nb::arg("symmetric") = false);
     m.def("leaf_sums", &leaf_sums, nb::arg("values"), nb::arg("leaf_of_row"), nb::arg("n_leaves"),
           nb::arg("n_threads"));
     nb::class_<BoundRule>(m, "GradientRule");
@@ -184,7 +199,7 @@ void bind_growth(nb::module_& m) {
           nb::arg("monotone"), nb::arg("max_leaves"), nb::arg("min_documents"), nb::arg("min_hessian"),
           nb::arg("l2"), nb::arg("min_gain"), nb::arg("levels"), nb::arg("shrinkage"), nb::arg("following"),
           nb::arg("sources"), nb::arg("measure").none(), nb::arg("n_threads"), nb::arg("guard").none(),
-          nb::arg("workspace"));
+          nb::arg("workspace"), nb::arg("symmetric") = false);
     m.def("grow_class_tree", &grown_class_tree, nb::arg("binned"), nb::arg("gradient"), nb::arg("hessian"),
           nb::arg("sample"), nb::arg("sample_weights"), nb::arg("features"), nb::arg("max_leaves"),
           nb::arg("min_documents"), nb::arg("min_hessian"), nb::arg("l2"), nb::arg("min_gain"), nb::arg("levels"),

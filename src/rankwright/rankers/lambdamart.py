@@ -174,7 +174,7 @@ class LambdaMART(ThresholdParameters, LambdaParameters, TreeRanker):
         return limits._replace(min_hessian=0.0, l2=0.0, levels=FINE_LEVELS)
 
     def _on_one_machine(self) -> dict[str, bool]:
-        return {
+        return super()._on_one_machine() | {
             "step": self.step is not None,
             "split_by='squared_error'": self.split_by != "newton",
             "double_lambdas=None": self.double_lambdas is None,

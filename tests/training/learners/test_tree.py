@@ -25,6 +25,7 @@ from rankwright.training.learners.tree import (
     levels_for,
 )
 from reference.binning import encode
+from reference.symmetric_growth import SymmetricGrower
 from reference.trees_growth import ExactGrower, Grower
 
 # Few values make many ties.
@@ -476,6 +477,45 @@ def test_binding_refuses_what_would_leave_the_arrays(bad):
     binned = binned_all(np.array([[1, 2], [3, 4], [5, 6]], dtype=np.float32))
     arguments = all_rows_task([1, 2, 3], n_features=2) | LIMITS | {"n_threads": 1}
     bad = {name: as_kind(value, float) if isinstance(value, list) else value for name, value in bad.items()}
+    with pytest.raises(ValueError, match="must"):
+        grown(binned, **(arguments | bad))
+
+
+# Symmetric trees
+
+
+@given(tasks(), DRAWN_LIMITS, st.sampled_from([1, 2, 4]))
+@examples(150)
+def test_symmetric_trees_grow_as_the_slow_ones(drawn, limits, n_threads):
+    (X, max_bins, task), limits = drawn, limits | {"min_documents": 1}
+    binned = binned_all(X, max_bins)
+    tree, outputs = grow(binned, task, limits | {"symmetric": True}, n_threads)
+    slow, slow_outputs = SymmetricGrower(encode(X, binned.edges), binned.edges, **task, **limits).grow()
+    for name, wanted in asdict(slow).items():
+        if name == "leaf_value":
+            np.testing.assert_allclose(tree.leaf_value, wanted, rtol=1e-9, atol=1e-12)
+        else:
+            np.testing.assert_array_equal(getattr(tree, name), np.array(wanted, getattr(tree, name).dtype), name)
+    np.testing.assert_allclose(outputs, slow_outputs, rtol=1e-9, atol=1e-12)
+
+
+def test_a_level_shares_its_split():
+    X = np.random.default_rng(0).normal(size=(400, 5)).astype(np.float32)
+    y = np.sign(X[:, 0]) * np.sign(X[:, 1]) * (1 + (X[:, 2] > 0))
+    tree, _ = grow(binned_all(X), all_rows_task(y, n_features=5), LIMITS | {"max_leaves": 15, "symmetric": True})
+    assert len(tree.leaf_value) == 8  # the largest power of 2
+    assert tree.feature[0] != tree.feature[1]
+    for level in ((1, 2), (3, 4, 5, 6)):
+        assert len({(tree.feature[node], tree.threshold[node]) for node in level}) == 1
+
+
+@pytest.mark.parametrize(
+    "bad", [{"min_documents": 2}, {"monotone": as_kind([1, 0], np.int8)}, {"coarse": True}], ids=str
+)
+def test_symmetric_trees_refuse_what_they_do_not_do(bad):
+    X = np.random.default_rng(0).normal(size=(30, 2)).astype(np.float32)
+    arguments = all_rows_task(X[:, 0], n_features=2) | LIMITS | {"n_threads": 1, "symmetric": True}
+    binned = binned_all(X, coarse=bad.pop("coarse", False))
     with pytest.raises(ValueError, match="must"):
         grown(binned, **(arguments | bad))
 

@@ -46,6 +46,9 @@ if TYPE_CHECKING:
     from rankwright.training.training_set import TrainingSet
 
 
+SYMMETRIC_LEAVES = 64
+
+
 def leaves_for(n_documents: int) -> int:
     """Return the default number of leaves per tree: 8 up to 20,000 documents, 31 from 200,000."""
     return int(np.clip(8 * (n_documents / 20_000) ** 0.59, 8, 31))
@@ -92,16 +95,25 @@ class TreeRanker(StoppingParameters, ShrinkageParameters, BinningParameters, Ran
 
     rounds: int = parameter(default=500)
     learning_rate: float = parameter(default=0.05, search=Range(0.01, 0.3, log=True))
+    grow_policy: str = parameter(
+        OneOf(("leafwise", "symmetric")),
+        "How trees grow: 'leafwise' splits the leaf with the highest gain next; 'symmetric' gives all leaves of a "
+        "level the same split (oblivious trees, as in CatBoost), which overfits less where few documents have to "
+        "tell interactions of features apart.",
+        default="leafwise",
+    )
     max_leaves: int | None = parameter(
         Integer(2, optional=True),
-        "Maximum number of leaves per tree. None: 8 for small training sets, up to 31 for large ones.",
+        "Maximum number of leaves per tree. None: 8 for small training sets, up to 31 for large ones; 64 for "
+        "symmetric trees, whose number is rounded down to a power of 2.",
         default=None,
         tune=(None, 4, 16),
         search=Range(4, 64, log=True, automatic=leaves_for),
     )
     min_documents: int | None = parameter(
         Integer(1, optional=True),
-        "Minimum number of documents per leaf. None: 1 for tiny training sets, up to 20.",
+        "Minimum number of documents per leaf. None: 1 for tiny training sets, up to 20; 1 for symmetric trees, "
+        "which take no other.",
         default=None,
         search=Range(1, 100, log=True, automatic=min_documents_for),
     )
@@ -166,6 +178,15 @@ class TreeRanker(StoppingParameters, ShrinkageParameters, BinningParameters, Ran
     def _rule(self, task: FitTask) -> Rule[Gradients]:
         """Return the rule for documents in canonical order."""
 
+    def _check_together(self) -> None:
+        super()._check_together()
+        if not self._is_symmetric:
+            return
+        given = {"monotone": self.monotone, "coarse=True": self.coarse, "min_documents": self.min_documents}
+        for name, is_given in given.items():
+            if is_given:
+                raise InputError(f"Symmetric trees take no {name}; grow_policy='leafwise' does.")
+
     def _fit(self, task: FitTask) -> tuple[Scorer, History]:
         columns = tuple(map(QueryFeature, self.query_features))
         monotone = _directions(self.monotone, task.train.data, n_kinds=1 + len(columns))
@@ -217,7 +238,7 @@ class TreeRanker(StoppingParameters, ShrinkageParameters, BinningParameters, Ran
 
     def _on_one_machine(self) -> dict[str, bool]:
         """Return the parameters that only one machine takes, and whether they are given."""
-        return {}
+        return {"grow_policy='symmetric'": self._is_symmetric}
 
     def _first_scores(self, task: FitTask) -> Doubles:
         """Return F_0: zeros, or the scores of the submodel."""
@@ -232,7 +253,9 @@ class TreeRanker(StoppingParameters, ShrinkageParameters, BinningParameters, Ran
 
     def _tree_learner(self, kind: type[TreeLearner], task: FitTask, monotone: NDArray[np.int8]) -> TreeLearner:
         train = task.train
-        coarse = len(train) >= COARSE_DOCUMENTS if self.coarse is None else self.coarse
+        coarse = self.coarse
+        if coarse is None:
+            coarse = len(train) >= COARSE_DOCUMENTS and not self._is_symmetric
         return kind(
             self._binned(task, coarse=coarse, sets=self.category_splits == "sets"),
             train.labels.groups,
@@ -245,7 +268,12 @@ class TreeRanker(StoppingParameters, ShrinkageParameters, BinningParameters, Ran
             monotone=monotone,
             random=np.random.default_rng(self.random_state),
             n_threads=task.n_threads,
+            symmetric=self._is_symmetric,
         )
+
+    @property
+    def _is_symmetric(self) -> bool:
+        return self.grow_policy == "symmetric"
 
     def _binned(self, task: FitTask, *, coarse: bool, sets: bool) -> BinnedFeatures:
         return task.train.binned(self.max_bins, task.n_threads, coarse=coarse, sets=sets)
@@ -253,8 +281,10 @@ class TreeRanker(StoppingParameters, ShrinkageParameters, BinningParameters, Ran
     def _limits(self, task: FitTask) -> TreeLimits:
         n_documents = len(task.train)
         # A tree has at most as many leaves as documents, so larger limits mean the same.
-        leaves = min(self.max_leaves or leaves_for(n_documents), max(2, n_documents))
-        documents = min(self.min_documents or min_documents_for(n_documents), n_documents + 1)
+        usual = SYMMETRIC_LEAVES if self._is_symmetric else leaves_for(n_documents)
+        leaves = min(self.max_leaves or usual, max(2, n_documents))
+        least = 1 if self._is_symmetric else min_documents_for(n_documents)
+        documents = min(self.min_documents or least, n_documents + 1)
         return TreeLimits(leaves, documents, self.min_hessian, self.l2, levels=levels_for(task.weights))
 
     def _model(self, members: Sequence[WeightedModel], train: TrainingSet) -> Scorer:

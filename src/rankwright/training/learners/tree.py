@@ -127,6 +127,7 @@ class TreeLearner:
         monotone: NDArray[np.int8],
         random: np.random.Generator,
         n_threads: int,
+        symmetric: bool = False,
     ) -> None:
         self.binned = binned
         self.groups = groups
@@ -134,6 +135,7 @@ class TreeLearner:
         self.sampling = sampling
         self.random = random
         self.n_threads = n_threads
+        self.symmetric = symmetric  # all leaves of a level share one split
         self._source = binned.sources
         self.monotone = monotone[self._source] if len(monotone) else monotone
         self._workspace = _native.GrowthWorkspace()
@@ -177,6 +179,7 @@ class TreeLearner:
             self.n_threads,
             self.guard,
             self._workspace,
+            self.symmetric,
         )
         members = [WeightedModel(rule.learning_rate, self.model(tree)) for tree in trees]
         measured = None if rule.measure is None else values
@@ -202,6 +205,7 @@ class TreeLearner:
             *self.limits,
             self.n_threads,
             self._workspace,
+            self.symmetric,
         )
 
     def leaf_of_row(self) -> NDArray[np.uint32]:
