@@ -595,3 +595,25 @@ def test_query_features_that_are_none_are_refused(names):
         InputError, match="query_features must be a list of distinct values, each 'zscore', 'rank'"
     ):
         LambdaMART(query_features=names).check_parameters()
+
+
+@pytest.mark.parametrize("ranker", [LambdaMART, rw.MART])
+def test_symmetric_trees_have_one_split_per_level_and_the_same_bytes_on_any_number_of_threads(ranker):
+    data = rw.synthetic.polynomial_queries(40, n_documents=10, n_features=6, n_active=4)
+    models = [
+        ranker(rounds=8, grow_policy="symmetric", max_leaves=8, n_jobs=n_jobs).fit(data).model_
+        for n_jobs in (1, 2)
+    ]
+    assert models[0].predict(data).tobytes() == models[1].predict(data).tobytes()
+    assert max(models[0].splits) > 0
+    for first, last in zip(models[0].splits[:-1], models[0].splits[1:], strict=True):
+        assert len(set(zip(models[0].feature[first:last], models[0].threshold[first:last], strict=True))) <= 3
+
+
+@pytest.mark.parametrize(
+    "given", [{"monotone": {0: 1}}, {"coarse": True}, {"min_documents": 3}], ids=lambda one: next(iter(one))
+)
+def test_symmetric_trees_refuse_what_they_do_not_do(given):
+    name = next(iter(given))
+    with pytest.raises(InputError, match=f"Symmetric trees take no {name}"):
+        LambdaMART(grow_policy="symmetric", **given).check_parameters()

@@ -111,6 +111,7 @@ class McRank(TreeRanker):
         "to 1 for large ones.",
         default=None,
     )
+    grow_policy: str = fixed(default="leafwise")
     monotone: Mapping[int | str, int] | None = fixed(default=None)
     category_splits: str = fixed(default="thresholds")  # an order of levels is fitted to one gradient
     coarse: bool | None = fixed(

@@ -107,7 +107,7 @@ TABLE: Mapping[str, OtherName | Argument | Otherwise] = {
     "layer node hidden_layer_sizes hidden_size": OtherName("hidden", "units by layer, such as hidden=(10,)"),
     "norm normalize": OtherName("scaling"),
     (
-        "boosting_type boosting booster tree_method grow_policy device device_type importance_type bootstrap_type "
+        "boosting_type boosting booster tree_method device device_type importance_type bootstrap_type "
         "score_function boost_from_average"
     ): Otherwise(f"there is no choice of it here; {NOT_NEEDED}"),
     "num_class class_weight scale_pos_weight is_unbalance": Otherwise(f"ranking has no use for it; {NOT_NEEDED}"),
