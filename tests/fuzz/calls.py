@@ -125,6 +125,7 @@ def _tour(folder):
         for custom in (TopTwo(), Weighted()):
             kind(custom, rounds=2).fit(train)
     rw.LambdaMART(rounds=2, subsample=0.5, subsample_by="gradient").fit(train)
+    rw.LambdaMART(rounds=2, grow_policy="symmetric").fit(train)
     rw.LambdaMART.as_printed(rounds=2).fit(train)
     rw.AdaBoostMH(rounds=2, learner="product").fit(train)
     with mock.patch("rankwright.training.boosting_loop._native_rounds", return_value=None):  # one round at a time

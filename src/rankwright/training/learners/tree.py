@@ -179,7 +179,7 @@ class TreeLearner:
             self.n_threads,
             self.guard,
             self._workspace,
-            self.symmetric,
+            symmetric=self.symmetric,
         )
         members = [WeightedModel(rule.learning_rate, self.model(tree)) for tree in trees]
         measured = None if rule.measure is None else values
@@ -205,7 +205,7 @@ class TreeLearner:
             *self.limits,
             self.n_threads,
             self._workspace,
-            self.symmetric,
+            symmetric=self.symmetric,
         )
 
     def leaf_of_row(self) -> NDArray[np.uint32]:
