@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import rankwright as rw
+from rankwright.auto.portfolio import companion_entries
 
 TRUTH = rw.synthetic.RandomPolynomial.draw(1, n_features=6, n_active=3, n_terms=4)
 OLD, JUDGED, NEW = (TRUTH.sample(n, seed=seed, n_documents=8) for n, seed in ((60, 1), (12, 2), (20, 3)))
@@ -100,3 +101,17 @@ def test_what_is_refused(old, tmp_path):
     _saved(residual, tmp_path / "residual.rw")
     with pytest.raises(rw.InputError, match="holds a residual model"):
         auto(tmp_path / "residual.rw").fit(JUDGED)
+
+
+def test_companions_come_with_settings_of_both_kinds():
+    pytest.importorskip("lightgbm", reason="LightGBM is not installed")
+    small, defaults = companion_entries(["lightgbm"])
+    assert (small.name, defaults.name) == ("LightGBM", "LightGBM, defaults")
+    assert small.ranker.settings["num_leaves"] == 7
+    assert not defaults.ranker.settings
+    data = rw.synthetic.polynomial_queries(20, n_documents=30, n_features=5, n_active=3)
+    leaves = [
+        max(np.diff(entry.ranker.unfitted().set_params(rounds=3).fit(data).model_.splits)) + 1
+        for entry in (small, defaults)
+    ]
+    assert leaves[0] <= 7 < leaves[1] <= 31

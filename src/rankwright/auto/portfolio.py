@@ -190,11 +190,12 @@ def portfolio_for(plan: FitPlan, data: Documents, preset: str) -> Sequence[Entry
 
 
 def companion_entries(names: Sequence[str]) -> list[Entry]:
-    """Return the entries of other libraries, which must be installed."""
-    rankers = [FOREIGN_BOOSTERS[name]() for name in names]
-    for ranker in rankers:
-        ranker.package()
-    return [Entry(ranker.library, ranker, 2.0) for ranker in rankers]
+    """Return the entries of other libraries, which must be installed: settings for small data, and defaults."""
+    entries = []
+    for kind in (FOREIGN_BOOSTERS[name] for name in names):
+        kind().package()
+        entries += [Entry(kind.library, kind(), 2.0), Entry(f"{kind.library}, defaults", kind(small=False), 4.0)]
+    return entries
 
 
 def require_different(paths: Sequence[str | os.PathLike[str]]) -> None:

@@ -1,8 +1,8 @@
 """Rankers that train another library's boosted trees and convert them to our scorers.
 
 They are the companions of our own rankers in an `AutoRanker`, and no public names: `FOREIGN_BOOSTERS` has them by
-name. The settings are for small judged collections: small trees, a low learning rate, sampling of rows and
-columns.
+name. The settings are those for small judged collections (small trees, a low learning rate, sampling of rows and
+columns) or the library's own defaults.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from rankwright.base.errors import InputError, MissingPackageError
 from rankwright.interop.importers.catboost import scorer_from_catboost
 from rankwright.interop.importers.lightgbm import scorer_from_lightgbm
 from rankwright.interop.importers.xgboost import scorer_from_xgboost
-from rankwright.rankers.parameters.checks import Integer
+from rankwright.rankers.parameters.checks import Flag, Integer
 from rankwright.rankers.parameters.declaration import RandomParameters, parameter
 from rankwright.rankers.ranker import Ranker
 from rankwright.training.monitor import WeightedModel
@@ -70,12 +70,22 @@ class ForeignBooster(RandomParameters, Ranker):
     """
 
     library: ClassVar[str]
+    small_settings: ClassVar[Mapping[str, Any]]
     highest_label: ClassVar[int | None] = None
     """The highest label, an integer, that the library's objective takes; None if labels may be any numbers."""
 
     rounds: int = parameter(
         Integer(1), "Number of rounds to train. Validation data choose how many are kept.", default=200
     )
+
+    small: bool = parameter(
+        Flag(), "Whether the settings are for small judged collections, or the library's defaults.", default=True
+    )
+
+    @property
+    def settings(self) -> Mapping[str, Any]:
+        """The library's own parameters, without objective, seed and number of threads."""
+        return self.small_settings if self.small else {}
 
     @abstractmethod
     def _train(self, package: Any, data: Judged, rounds: int, n_threads: int) -> Trained:
@@ -135,20 +145,23 @@ class ForeignBooster(RandomParameters, Ranker):
 
 
 class LightGBMRanker(ForeignBooster):
-    """LightGBM's lambdarank with 7 leaves per tree."""
+    """LightGBM's lambdarank; small, with 7 leaves per tree."""
 
     name: ClassVar[str] = "lightgbm"
     library: ClassVar[str] = "LightGBM"
+    small_settings: ClassVar[Mapping[str, Any]] = {
+        "num_leaves": MAX_LEAVES,
+        "learning_rate": LEARNING_RATE,
+        "bagging_fraction": ROW_FRACTION,
+        "bagging_freq": 1,
+        "feature_fraction": FEATURE_FRACTION,
+    }
     highest_label: ClassVar[int | None] = 30
 
     def _train(self, package: Any, data: Judged, rounds: int, n_threads: int) -> Trained:
         settings = {
             "objective": "lambdarank",
-            "num_leaves": MAX_LEAVES,
-            "learning_rate": LEARNING_RATE,
-            "bagging_fraction": ROW_FRACTION,
-            "bagging_freq": 1,
-            "feature_fraction": FEATURE_FRACTION,
+            **self.settings,
             "seed": self.random_state,
             "num_threads": n_threads,
             "deterministic": True,  # so that the model does not depend on the number of threads
@@ -162,19 +175,22 @@ class LightGBMRanker(ForeignBooster):
 
 
 class XGBoostRanker(ForeignBooster):
-    """XGBoost's rank:ndcg with trees of depth 4."""
+    """XGBoost's rank:ndcg; small, with trees of depth 4."""
 
     name: ClassVar[str] = "xgboost"
     library: ClassVar[str] = "XGBoost"
+    small_settings: ClassVar[Mapping[str, Any]] = {
+        "max_depth": MAX_DEPTH,
+        "learning_rate": LEARNING_RATE,
+        "subsample": ROW_FRACTION,
+        "colsample_bytree": FEATURE_FRACTION,
+    }
     highest_label: ClassVar[int | None] = 31
 
     def _train(self, package: Any, data: Judged, rounds: int, n_threads: int) -> Trained:
         settings = {
             "objective": "rank:ndcg",
-            "max_depth": MAX_DEPTH,
-            "learning_rate": LEARNING_RATE,
-            "subsample": ROW_FRACTION,
-            "colsample_bytree": FEATURE_FRACTION,
+            **self.settings,
             "seed": self.random_state,
             "nthread": n_threads,
             "verbosity": 0,
@@ -186,18 +202,21 @@ class XGBoostRanker(ForeignBooster):
 
 
 class CatBoostRanker(ForeignBooster):
-    """CatBoost's YetiRank with symmetric trees of depth 4."""
+    """CatBoost's YetiRank; small, with symmetric trees of depth 4."""
 
     name: ClassVar[str] = "catboost"
     library: ClassVar[str] = "CatBoost"
+    small_settings: ClassVar[Mapping[str, Any]] = {
+        "depth": MAX_DEPTH,
+        "learning_rate": LEARNING_RATE,
+        "rsm": FEATURE_FRACTION,
+    }
 
     def _train(self, package: Any, data: Judged, rounds: int, n_threads: int) -> Trained:
         settings = {
             "loss_function": "YetiRank",
             "iterations": rounds,
-            "depth": MAX_DEPTH,
-            "learning_rate": LEARNING_RATE,
-            "rsm": FEATURE_FRACTION,
+            **self.settings,
             "random_seed": self.random_state,
             "thread_count": n_threads,
             "allow_writing_files": False,
