@@ -155,6 +155,8 @@ def test_a_last_line_that_was_cut_short_is_left_out(write):
             "a.csv, row 1: 'noon' is not a time such as 2026-03-31T12:30:00.",
         ),
         ("a.csv", "query,document,judge,grade\nq,x,ada,\n", "There are no grades."),
+        ("a.csv", "query,document,ada,ada\nq,x,1,2\n", "a.csv: There are two columns 'ada'."),
+        ("a.csv", "", "a.csv: The table is empty."),
         (
             "a.csv",
             "query,document,judge,grade\nq,x,ada,inf\n",
@@ -195,6 +197,8 @@ def test_files_without_judges_are_those_of_one(write):
     assert content(rw.judgements.read_grades({"bob": lines})) == {("q", "x", "bob", 1.0)}
     cranfield = write("cyd.qrels", "1 184 2\n1 29 3\n")
     assert content(rw.judgements.read_grades(cranfield)) == {("1", "184", "cyd", 2.0), ("1", "29", "cyd", 3.0)}
+    cacm = write("cacm.rels", "01 1410 0 0\n01 1572 0 0\n")
+    assert content(rw.judgements.read_grades(cacm)) == {("01", "1410", "cacm", 1.0), ("01", "1572", "cacm", 1.0)}
 
 
 def test_grades_of_judges_that_are_left_out_are_not_checked(write):

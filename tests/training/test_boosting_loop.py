@@ -373,6 +373,8 @@ def test_rounds_of_pairs_refuse_other_documents_and_queries():
     measure = NDCG().native_measure(data.y, QueryGroups.of(np.zeros(len(data), int)))
     with pytest.raises(ValueError, match="the pairs and the measure must have the same queries"):
         _native.boost_pair_votes(binned.matrix, pairs.in_core, start, 1, False, True, *following, measure, 1)
+    with pytest.raises(MemoryError):  # also under an address sanitizer, which would end the process
+        _native.boost_pair_votes(binned.matrix, pairs.in_core, start, 2**40, False, True, *following, None, 1)
 
 
 def test_blocks_of_rounds_end_when_nothing_is_left_to_improve():

@@ -76,12 +76,16 @@ std::span<const T> view(const Array<T>& array) {
     return {array.data(), array.size()};
 }
 
+// No result is larger. A larger claim is refused here, because an address sanitizer ends the process at it.
+inline constexpr std::size_t kMostBytes = std::size_t{1} << 39;
+
 // A new numpy array, and the span that a kernel fills.
 template <class T, std::size_t Dimensions = 1>
 struct Output {
     explicit Output(std::array<std::size_t, Dimensions> shape) : shape_(shape) {
         for (std::size_t length : shape)
             if (__builtin_mul_overflow(size_, length, &size_)) throw std::bad_alloc();  // MemoryError in Python
+        if (size_ > kMostBytes / sizeof(T)) throw std::bad_alloc();
         data_.reset(new T[size_ == 0 ? 1 : size_]);
         use_huge_pages(data_.get(), size_ * sizeof(T));
     }

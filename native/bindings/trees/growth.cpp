@@ -67,8 +67,7 @@ auto leaf_of_row(GuardedWorkspace& workspace) {
 
 auto leaf_sums(Array<double> values, Array<std::uint32_t> leaf_of_row, std::size_t n_leaves, int n_threads) {
     check_finite(view(values), leaf_of_row.size(), "there must be one finite number per row");
-    const auto leaves = view(leaf_of_row);
-    require(leaves.empty() || std::ranges::max(leaves) < n_leaves, "a leaf is out of range");
+    const auto leaves = checked_leaves(leaf_of_row, n_leaves);
     Output<double> sums(n_leaves);
     {
         nb::gil_scoped_release release;

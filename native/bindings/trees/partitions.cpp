@@ -146,8 +146,7 @@ auto leaves_of_rows(BoundPart& part, Array<std::uint32_t> leaves) {
 auto fixed_sums(Array<double> values, Array<std::uint32_t> leaf_of_row, std::size_t n_leaves, int exponent,
                 int n_threads) {
     check_finite(view(values), leaf_of_row.size(), "there must be one finite number per row");
-    const auto leaves = view(leaf_of_row);
-    require(leaves.empty() || std::ranges::max(leaves) < n_leaves, "a leaf is out of range");
+    const auto leaves = checked_leaves(leaf_of_row, n_leaves);
     require(exponent >= common_exponent(view(values), 1) && exponent <= 1024, "the exponent is too small");
     Output<std::uint64_t, 2> parts({n_leaves, 2});
     {

@@ -1,5 +1,7 @@
 // Converts trees to and from numpy arrays, named as in TreeEnsemble.
 #pragma once
+#include <algorithm>
+#include <span>
 #include <vector>
 
 #include "bindings/arguments/arrays.hpp"
@@ -20,6 +22,16 @@ inline nb::dict shape_arrays(const TreeShape& tree) {
     arrays["gain"] = to_numpy(tree.gain);
     arrays["cover"] = to_numpy(tree.cover);
     return arrays;
+}
+
+inline constexpr std::size_t kMostLeaves = std::size_t{1} << 25;  // a scorer takes no larger tree
+
+inline std::span<const std::uint32_t> checked_leaves(const Array<std::uint32_t>& leaf_of_row,
+                                                     std::size_t n_leaves) {
+    const auto leaves = view(leaf_of_row);
+    require(n_leaves <= kMostLeaves, "there are too many leaves");
+    require(leaves.empty() || std::ranges::max(leaves) < n_leaves, "a leaf is out of range");
+    return leaves;
 }
 
 inline void require_numbers(const BinnedMatrix& binned) {

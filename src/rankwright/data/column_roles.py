@@ -151,6 +151,8 @@ def no_column(name: str, names: Sequence[str]) -> str:
 
 
 def _no_match(wanted: str, names: Sequence[str]) -> str:
+    if not names:
+        return "The table is empty."
     if any(character in wanted for character in "*?["):
-        return f"No column matches {wanted!r}; the table has {brief_list(names) or 'none'}."
+        return f"No column matches {wanted!r}; the table has {brief_list(names)}."
     return no_column(wanted, names)

@@ -80,7 +80,7 @@ def documents_of(columns: Iterable[TableColumn], roles: Roles, filled: FilledMat
 
     If `filled` has exactly the features, they are not copied.
     """
-    table = _by_name(columns)
+    table = unique_columns(columns)
     use = _assigned(table, roles)
     labels = None if use.label is None else _labels(table, use.label)
     queries = _column(table, use.qid).ids()
@@ -144,10 +144,11 @@ def first_line(error: Exception) -> str:
 
 def assigned_columns(columns: Iterable[TableColumn], roles: Roles) -> Columns:
     """Return what each column is used for, by its name and type alone."""
-    return _assigned(_by_name(columns), roles)
+    return _assigned(unique_columns(columns), roles)
 
 
-def _by_name(columns: Iterable[TableColumn]) -> dict[str, TableColumn]:
+def unique_columns(columns: Iterable[TableColumn]) -> dict[str, TableColumn]:
+    """Return columns by name; two of one name are refused."""
     table: dict[str, TableColumn] = {}
     for column in columns:
         if column.name in table:

@@ -19,9 +19,10 @@ from rankwright.base.wording import brief_list, counted
 from rankwright.data.column_roles import Roles, no_column
 from rankwright.data.readers.csv import checked_delimiter, csv_columns
 from rankwright.data.readers.frame_columns import columns_of
+from rankwright.data.readers.judgements import is_relation
 from rankwright.data.readers.parquet import parquet_columns
 from rankwright.data.readers.trec import checked_number, read_words, require_columns
-from rankwright.data.tables import naming
+from rankwright.data.tables import naming, unique_columns
 from rankwright.judgements.given_grade import GivenGrade, given_grade
 from rankwright.judgements.grade_table import GradeTable, checked_scale, chosen_judges, is_among, outside_of
 from rankwright.text.collections.formats.jsonl import parsed_object
@@ -157,7 +158,8 @@ def _entries(
     notes: list[str],
 ) -> Iterator[GivenGrade]:
     if not isinstance(source, str | os.PathLike):
-        return _table_entries(columns_of(source), "The data frame", name, "judge", judges, columns)
+        frame = unique_columns(columns_of(source))
+        return _table_entries(frame, "The data frame", name, "judge", judges, columns)
     path, ending = Path(source), _ending(source)
     default = Path(path.name.lower().removesuffix(".gz")).stem
     if ending in LINES:
@@ -170,18 +172,18 @@ def _entries(
         else:  # all columns as text: ids stay as they are written
             every = Roles(label=None, categorical=("*",))
             table = csv_columns(path, every, checked_delimiter(path, delimiter))[0]
-        return _table_entries(table, str(path), name, default, judges, columns)
+        return _table_entries(unique_columns(table), str(path), name, default, judges, columns)
 
 
 def _table_entries(
-    columns: Iterable[TableColumn],
+    columns: Mapping[str, TableColumn],
     where: str,
     judge: str | None,
     default: str,
     judges: Sequence[str] | None,
     named: Mapping[str, str],
 ) -> Iterator[GivenGrade]:
-    table = {column.name: column.texts() for column in columns}
+    table = {name: column.texts() for name, column in columns.items()}
     roles = _roles(list(table), named)
     for role in ("query", "document"):
         if role not in roles:
@@ -295,12 +297,14 @@ def _text(value: Any) -> str | None:
 def _trec_entries(path: Path, name: str | None, default: str) -> Iterator[GivenGrade]:
     """Yield the grades of lines `query iteration document grade`; the judge is fifth, given, or the iteration.
 
-    Cranfield's lines are `query document grade`.
+    Cranfield's lines are `query document grade`, CACM's `query document 0 0`, which lists relevant documents.
     """
     lines = [
         (number, [words[0], NO_JUDGE[0], *words[1:]] if len(words) == 3 and words[2].isdecimal() else words)
         for number, words in read_words(path)
     ]
+    if is_relation([words for _, words in lines]):
+        lines = [(number, [words[0], NO_JUDGE[0], words[1], "1"]) for number, words in lines]
     iterations = {words[1] for _, words in lines if len(words) == len(TREC_COLUMNS)}
     has_judges = name is None and not iterations <= set(NO_JUDGE)
     for number, words in lines:

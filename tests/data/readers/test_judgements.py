@@ -81,6 +81,12 @@ def test_lists_of_old_collections(write, content, expected):
     assert read == expected
 
 
+def test_a_table_of_numbers_is_no_list(write):
+    assert rows(read_judgements(write("1 2\n2 1\n"))) == [("1", "2", 1), ("2", "1", 1)]
+    assert rows(read_judgements(write("1 4 2\n2 3 1\n"), grades={1: 1, 2: 2})) == [("1", "4", 2), ("2", "3", 1)]
+    assert rows(read_judgements(write("1 1 7\n2 1 9\n"))) == [("1", "7", 1), ("2", "9", 1)]  # one document each
+
+
 def test_lists_that_are_cut_short(write):
     with pytest.raises(rw.InputError, match="line 1: query 1 has fewer documents than the 3 it says"):
         read_judgements(write("1 3 5 6\n"), format="lisa")

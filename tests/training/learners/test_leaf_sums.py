@@ -68,3 +68,12 @@ def test_threads_and_many_rows_change_no_bit():
 def test_wrong_arguments_are_refused(values, leaf_of_row, sentence):
     with pytest.raises(ValueError, match=sentence):
         _native.leaf_sums(np.array(values), np.array(leaf_of_row, np.uint32), 3, 1)
+
+
+@pytest.mark.parametrize("n_leaves", [2**25 + 1, 2**32])
+def test_too_many_leaves_are_refused_before_memory_is_claimed(n_leaves):
+    values, leaf_of_row = np.ones(2), np.zeros(2, np.uint32)
+    with pytest.raises(ValueError, match="too many leaves"):
+        _native.leaf_sums(values, leaf_of_row, n_leaves, 1)
+    with pytest.raises(ValueError, match="too many leaves"):
+        _native.fixed_sums(values, leaf_of_row, n_leaves, 1, 1)

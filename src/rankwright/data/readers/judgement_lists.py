@@ -31,9 +31,13 @@ def list_format(lines: Sequence[Line]) -> str | None:
         return "lisa"
     if not all(word.isdecimal() for line in words for word in line):
         return None
-    if len(words) > 1 and _is_counted([*chain.from_iterable(words)]):
-        return "lisa"
     queries, widths = {line[0] for line in words}, {len(line) for line in words}
+    if (
+        len(words) > 1
+        and _is_counted([*chain.from_iterable(words)])
+        and (len(widths) > 1 or _is_counted(words[0]))
+    ):
+        return "lisa"  # where all lines have as many columns, as in a table, each must be a list
     return "time" if len(queries) == len(words) and max(widths, default=0) > TREC_WIDTH else None
 
 

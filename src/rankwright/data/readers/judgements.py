@@ -23,7 +23,7 @@ from rankwright.data.readers.trec import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
     from os import PathLike
 
 TREC_COLUMNS = ("query", "iteration", "document", "label")
@@ -101,12 +101,17 @@ def _format_of(lines: list[tuple[int, list[str]]]) -> str:
     words = [words for _, words in lines]
     if words[:1] == [list(BEIR_COLUMNS)]:
         return "beir"
-    is_zero = all(len(line) == len(TREC_COLUMNS) and _is_zero(line[2]) and _is_zero(line[3]) for line in words)
-    if is_zero and any(not _is_zero(line[1]) for line in words):
+    if is_relation(words):
         return "smart"
     if (name := list_format(lines)) is not None:
         return name
     return "smart" if {len(line) for line in words} in ({2}, {WITH_GRADES}) else "trec"
+
+
+def is_relation(lines: Sequence[Sequence[str]]) -> bool:
+    """Return whether lines list relevant documents as `query document 0 0`, as CACM's do."""
+    is_zero = all(len(line) == len(TREC_COLUMNS) and _is_zero(line[2]) and _is_zero(line[3]) for line in lines)
+    return is_zero and any(not _is_zero(line[1]) for line in lines)
 
 
 def _is_zero(word: str) -> bool:
