@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import re
 from pathlib import Path
 
 import pytest
@@ -46,6 +47,15 @@ def test_the_runs_had_the_systems_that_the_package_declares(name):
 @of_each
 def test_the_page_is_made_from_the_rows(name):
     assert (papers.PAGES / f"{name}.md").read_text() == papers.page(papers.read_facts(name))
+
+
+@of_each
+def test_numbers_of_the_lead_are_in_the_rows(name):
+    lead = papers.LEADS[name]
+    numbers = re.findall(r"\d\.\d+", lead)
+    assert numbers
+    below = papers.page(papers.read_facts(name)).replace(lead, "")
+    assert [number for number in numbers if number not in below] == []
 
 
 def test_the_overview_is_made_from_the_rows():

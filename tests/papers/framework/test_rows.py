@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from rankwright.papers.framework.claims import better
+from rankwright.papers.framework.claims import better, no_significant_difference
 from rankwright.papers.framework.experiment import Claim, Experiment
 from rankwright.papers.framework.groups import Groups
 from rankwright.papers.framework.measurements import Measurements
@@ -32,6 +32,7 @@ def test_the_verdict_says_what_holds_what_does_not_and_what_was_not_tried():
         row("c is better", REACHED),
         row("c is better", OPPOSITE, data="there", p_value=0.012),
         row("d is better", NOT_SHOWN),
+        row("d is best", OPPOSITE, p_value=0.02, against_published=NOT_SHOWN),
         row("e is better", OTHER_DATA, on_these_data=REACHED),
         row("f is better", OTHER_DATA, on_these_data=NOT_SHOWN),
         row("a variant of a is better", OPPOSITE, variant=True),
@@ -39,9 +40,10 @@ def test_the_verdict_says_what_holds_what_does_not_and_what_was_not_tried():
     ]
     assert Groups.of(rows).verdict() == [
         "Shown: a is better; c is better, on here.",
-        "Shown in part: b is better (1 of 2; in x).",
+        "Shown in part: b is better (1 of 2: in x).",
         "Not shown: d is better.",
-        "The opposite is shown of: c is better, on there (p = 0.012).",
+        "The opposite is shown of: c is better, on there (p = 0.012); "
+        "d is best (p = 0.020; not shown against published baselines).",
         "Of 1 published number, 1 is reached.",
         "On data that stand in for the paper's, shown: e is better.",
         "On data that stand in for the paper's, not shown: 1 claim.",
@@ -55,16 +57,18 @@ def test_variants_have_a_table_of_their_own():
     assert [bool(table.folded) for table in groups.tables().values()] == [False, True]
 
 
-def test_rows_of_one_claim_share_the_correction():
+@pytest.mark.parametrize(
+    "claimed",
+    [lambda name: better(name, ("base",), "map"), lambda name: no_significant_difference((name, "base"), "map")],
+)
+def test_rows_of_one_claim_share_the_correction(claimed):
     random = np.random.default_rng(0)
     base = random.random(60)
     values = {"base": base} | {f"model {n}": base + random.normal(0.05, 0.16, 60) for n in range(6)}
     results = Measurements(("1",), {(model, "map", "1"): each for model, each in values.items()})
 
     def rows(part_of):
-        claims = [
-            Claim("", name, better(name, ("base",), "map"), part_of=part_of) for name in values if name != "base"
-        ]
+        claims = [Claim("", name, claimed(name), part_of=part_of) for name in values if name != "base"]
         return rows_of(Experiment("e", "", Source(), {}, (), claims=claims), results)
 
     alone, together = rows(""), rows("all are better")

@@ -114,7 +114,8 @@ def _on_letor(setup: Setup, collection: str, claims: Sequence[Claim], figures: S
     return Experiment(
         name=f"Ranking accuracies on {collection}",
         about=f"{collection} of LETOR 3 in its five folds, evaluated as by its script. {FEATURES[collection]} "
-        "Numbers therefore differ for that reason alone; claims about methods should hold all the same.",
+        "Numbers therefore differ for that reason alone; claims about methods should hold all the same. AdaRank "
+        "as LETOR ran it, PermuRank with its defaults; the validation part chooses C and rounds by MAP.",
         source=letor(setup, collection),
         systems=_systems(),
         measures=(PerQuery(MEASURES, convention="letor3"), NumberOfPairs(), LabelErrors()),

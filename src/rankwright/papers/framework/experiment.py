@@ -147,8 +147,6 @@ class Finding:
         The difference or ratio that decided, its 95 % interval and p-value, where there are any.
     unit
         What the value is: a difference of metric values, rounds, or anything else.
-    insignificant
-        The state if the p-value, corrected for other rows, is not significant; `NOT_SHOWN` if empty.
     """
 
     state: str
@@ -157,7 +155,6 @@ class Finding:
     interval: tuple[float, float] | None = None
     p_value: float | None = None
     unit: str = "difference"
-    insignificant: str = ""
 
 
 @dataclass(frozen=True)

@@ -29,6 +29,8 @@ NAMED = 3  # rows of a claim that holds in part
 PARTLY = "shown in part"
 SAID = {REACHED: "Shown", PARTLY: "Shown in part", NOT_SHOWN: "Not shown", OPPOSITE: "The opposite is shown of"}
 
+AGAINST = {REACHED: "shown", NOT_SHOWN: "not shown", OPPOSITE: "the opposite"}
+
 
 def counts(rows: Sequence[Row]) -> dict[str, int]:
     """Return how many rows there are of each state, in the order of `STATES`."""
@@ -135,12 +137,15 @@ def _detail(name: str, rows: Sequence[Row]) -> str:
     held, against = ([row for row in rows if row.state == state] for state in (REACHED, OPPOSITE))
     p_values = [row.p_value for row in against if row.p_value is not None]
     short = dict.fromkeys(row.what.removeprefix(name).strip() for row in held)
-    said = [f"{len(held)} of {len(rows)}"] if held and len(held) < len(rows) else []
-    said += list(short) if said and len(held) <= NAMED else []
+    named = f": {', '.join(short)}" if len(held) <= NAMED else ""
+    said = [f"{len(held)} of {len(rows)}{named}"] if 0 < len(held) < len(rows) else []
     said += (
         [f"{'the opposite ' if held else ''}in {len(against)} of {len(rows)}"]
         if 0 < len(against) < len(rows)
         else []
     )
     said += [said_p_value(min(p_values))] if p_values else []
+    others = [row.against_published for row in rows if row.against_published not in ("", row.state)]
+    beside = dict.fromkeys(AGAINST[state] for state in others)
+    said += [f"{enumerated(beside)} against published baselines"] if beside else []
     return f" ({'; '.join(said)})" if said else ""

@@ -28,11 +28,11 @@ LEGEND = (
     "reached if its direction is significant (p < .05, paired randomisation test, Holm's correction over the "
     "comparisons and rows of the claim), opposite if the other direction is, and otherwise not shown. That "
     "systems are alike, or that one is as good as another, is reached if the interval excludes a difference of a "
-    "point; that there is no significant difference, if there is none; that a method is better in all measures, "
-    "if all its means are higher. Other data stand in for those of the paper, or have other features; in brackets"
-    " is the state that they give. Against published: the same claim if the baselines have their published means."
-    " Variants of a method are not counted. What was measured for a claim, and why a number is not reached, is "
-    "said with each experiment."
+    "point; that there is no significant difference, if none is before the correction; that a method is better in "
+    "all measures, if all its means are higher. Other data stand in for those of the paper, or have other "
+    "features; in brackets is the state that they give. Against published: the same claim if the baselines have "
+    "their published means. Variants of a method are not counted. What was measured for a claim, and why a number "
+    "is not reached, is said with each experiment."
 )
 
 

@@ -172,7 +172,7 @@ def _corrected(finding: Finding, p_value: float) -> Finding:
     if before is None or not before < LEVEL <= p_value:
         return replace(finding, p_value=p_value)
     text = _joined(finding.measured, f"{said_p_value(before)} before the correction for other rows")
-    return replace(finding, p_value=p_value, state=finding.insignificant or NOT_SHOWN, measured=text)
+    return replace(finding, p_value=p_value, state=NOT_SHOWN, measured=text)
 
 
 def _claim_row(experiment: Experiment, claim: Claim, finding: Finding | None, results: Measurements | None) -> Row:

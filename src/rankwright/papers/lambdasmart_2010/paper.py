@@ -164,7 +164,6 @@ def _artificial_accuracy(
             _trained_faster(),
             *all_better("Table 1", LAMBDAMART, (MCRANK, LAMBDARANK), whys=_published_leads()),
             *all_better("Section 5.3", MCRANK, (LAMBDARANK,)),
-            *all_better("Section 5.3", LAMBDARANK, (ONE_FEATURE,), (BY,)),
         ),
         figures=(
             Picture("Table 1", "LambdaMART is the best on data without noise.", means(tuple(systems), METRICS)),

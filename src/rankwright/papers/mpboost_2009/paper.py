@@ -212,7 +212,7 @@ def _ohsumed(source: Source, rounds: int) -> Experiment:
 
 def _web(where: str, name: str, source: Source, about: str, rounds: int, ahead: dict[str, float]) -> Experiment:
     """Return the experiment on web data; `ahead` has the published leads over binary labels."""
-    stand_in = isinstance(source, GeneratedWeb)
+    of_web_2 = where == "Figure 5"  # which Figure 6 is of, too
     leads = tuple(
         Claim(
             where,
@@ -231,7 +231,13 @@ def _web(where: str, name: str, source: Source, about: str, rounds: int, ahead: 
             _overfits_less(name),
             part_of="LDD, LOGDD and LOGITDD overfit less than binary labels",
         )
-        for name in (PRESERVING if where == "Figure 5" else ())  # Figure 6 is of Web-2 alone
+        for name in (PRESERVING if of_web_2 else ())
+    )
+    by_level = Picture(where, "The distances above binary labels.", by_cut((BINARY, *PRESERVING), CUTS, NDCG))
+    by_round = Picture(
+        "Figure 6",
+        "Binary labels overfit after about 90 rounds; the distances stay where they are.",
+        by_size(WITH_ALL_ROUNDS, f"{CHOSEN_BY} by round", "NDCG@5"),
     )
     return Experiment(
         name=name,
@@ -240,18 +246,8 @@ def _web(where: str, name: str, source: Source, about: str, rounds: int, ahead: 
         systems=_mpboost(rounds),
         measures=_measures(rounds),
         claims=(*leads, *_behind(), *overfitting, _bound_claim()),
-        figures=(
-            Picture(where, "The distances above binary labels.", by_cut((BINARY, *PRESERVING), CUTS, NDCG)),
-            *(
-                Picture(
-                    "Figure 6",
-                    "Binary labels overfit after about 90 rounds; the distances stay where they are.",
-                    by_size(WITH_ALL_ROUNDS, f"{CHOSEN_BY} by round", "NDCG@5"),
-                )
-                for _ in overfitting[:1]
-            ),
-        ),
-        stand_in=stand_in,
+        figures=(by_level, by_round) if of_web_2 else (by_level,),
+        stand_in=isinstance(source, GeneratedWeb),
     )
 
 
