@@ -49,7 +49,7 @@ def test_trust_is_found_at_high_positions():
 def test_browsing_depends_on_the_last_click():
     model = fitted(BrowsingFeatures, "cascade")
     after = model.last > 0
-    assert model.examination[after].max() < 0.01 < 0.5 < model.examination[~after][:5].min()
+    assert model.examination[after].max() < 0.05 < 0.5 < model.examination[~after][:5].min()
 
 
 def test_features_that_are_the_position_identify_nothing():
@@ -89,3 +89,12 @@ def test_propensities_by_features_have_trust_and_a_chart():
     assert result.chart() is not None
     with pytest.raises(InputError, match="needs data: documents with features"):
         rw.clicks.propensities(log, "features")
+
+
+def test_a_class_without_a_click_is_not_impossible():
+    log = rw.clicks.simulate(DATA, DATA.X[:, 0], "browsing", sessions=2, noise=0.02)
+    counts = ClickCounts.of(log)
+    model = BrowsingFeatures.fit_features(counts, DATA, with_errors=False, n_jobs=1)
+    clicked = np.bincount(model.classes(counts.position, counts.last).of_row, counts.clicked)
+    assert (clicked == 0).any()
+    assert model.examination[clicked == 0].min() > 1e-4

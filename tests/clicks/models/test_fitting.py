@@ -56,9 +56,9 @@ def test_perplexity_and_likelihood_by_hand():
     log = rw.clicks.from_sessions([("q", ["a", "b"], [1, 0]), ("q", ["a"], [0])])
     model = rw.clicks.fit_click_model(log, "position_rates")
     predicted = PredictedClicks.of(model, log)
-    assert predicted.by_position == pytest.approx((2.0, 1.0))
-    assert predicted.perplexity == pytest.approx(1.5)
-    assert predicted.log_likelihood == pytest.approx(np.log(0.5))
+    assert predicted.by_position == pytest.approx((2.0, 4 / 3))  # half a click in two impressions
+    assert predicted.perplexity == pytest.approx(5 / 3)
+    assert predicted.log_likelihood == pytest.approx(np.log(0.5) + np.log(0.75) / 2)
 
 
 @pytest.mark.parametrize(

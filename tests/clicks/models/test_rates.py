@@ -26,3 +26,8 @@ def test_clicks_over_expected_clicks():
     strength = model.ratio.prior.strength
     np.testing.assert_allclose(model.ratio.values, (np.array([2, 1]) + strength) / (expected + strength))
     assert (model.conditional(LOG) <= 1).all()
+
+
+def test_a_position_without_a_click_has_half_of_one():
+    log = rw.clicks.from_sessions([("q", ["a", "b"], [1, 0])] * 9)
+    np.testing.assert_allclose(rw.clicks.fit_click_model(log, "position_rates").rates[1:], [1.0, 0.05])

@@ -225,8 +225,9 @@ class ClickModel(Result):
 
 
 def by_position(counts: ClickCounts) -> Doubles:
-    """Return the click rate at each position, from 0."""
-    return counts.by_position(counts.clicked) / np.maximum(counts.by_position(counts.shown), 1e-300)
+    """Return the click rate at each position, from 0; without a click, as if there were half of one."""
+    clicked, shown = counts.by_position(counts.clicked), counts.by_position(counts.shown)
+    return np.where((clicked == 0) & (shown > 0), 0.5 / (shown + 1.0), clicked / np.maximum(shown, 1e-300))
 
 
 def at_positions(values: Doubles, log: ClickLog, otherwise: float) -> Doubles:

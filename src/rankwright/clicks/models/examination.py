@@ -99,9 +99,7 @@ class ExaminationModel(ClickModel):
         overall = np.bincount(strata) @ weights.reshape(n_strata, len(NODES)) / max(1, len(strata))
         cells = cells._replace(strata=np.zeros_like(strata))
         mean, deviation, *_ = cells.fit(NODES, smoothed(overall), examination, trust, 0, 0.0, threads)
-        silent = rates == 0
-        silent[0] = False
-        examination[silent] = 0.5 / (expected_clicks(counts, classes, mean)[silent] + 1.0)
+        examination = with_half_clicks(examination, counts, classes, mean)
         errors, of_pairs = standard_errors(counts, classes, mean, deviation, examination)
         unknown = unidentified(counts, classes)
         notes = (*counts.notes, *_remarks(cls.name, unknown, len(objectives) > max_steps))
@@ -269,9 +267,12 @@ def by_class(counts: ClickCounts, classes: Classes) -> Doubles:
     return np.asarray(clicked / np.maximum(shown, 1e-300))
 
 
-def expected_clicks(counts: ClickCounts, classes: Classes, attraction: Doubles) -> Doubles:
-    """Return how many clicks each class would have if it were always examined."""
-    return np.bincount(classes.of_row, counts.shown * attraction[counts.pair]).astype(np.float64)
+def with_half_clicks(examination: Doubles, counts: ClickCounts, classes: Classes, attraction: Doubles) -> Doubles:
+    """Return examination, of classes without a click as if there were half of one; the first is as it was."""
+    clicked = np.bincount(classes.of_row, counts.clicked)
+    always_examined = np.bincount(classes.of_row, counts.shown * attraction[counts.pair])
+    has_clicks = (clicked > 0) | (np.arange(len(clicked)) == 0)
+    return np.where(has_clicks, examination, 0.5 / (always_examined + 1.0))
 
 
 def standard_errors(

@@ -32,6 +32,7 @@ from rankwright.clicks.models.examination import (
     by_class,
     smoothed,
     strata_of,
+    with_half_clicks,
 )
 from rankwright.rankers.mart import MART
 
@@ -124,6 +125,7 @@ class FeatureModel(ExaminationModel):
         lost = em.lost(strata, state, 0.5), em.lost(strata, state, 0.0), em.determined(counts, data, random_state)
         pair_queries = counts.query[counts.pair_offsets[:-1]]
         errors = em.jackknife(pair_queries, strata, state) if with_errors else np.full_like(state.trust, np.nan)
+        state = state._replace(examination=with_half_clicks(state.examination, counts, classes, state.mean))
         overall = state.prior[strata].mean(axis=0)
         beta = BetaPrior.on_grid(NODES, overall)
         attraction, predicted = (

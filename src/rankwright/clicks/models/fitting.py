@@ -68,7 +68,7 @@ def fit_click_model(log: ClickLog | ClickCounts, model: str = "position", **opti
     if model not in MODELS:
         raise InputError(f"There is no click model {model!r}{nearest(model, MODELS)}")
     if len(counts) == 0:
-        raise InputError("The log has no impressions.")
+        raise InputError(" ".join(("The log has no impressions.", *counts.notes)))
     if not counts.clicked.any():
         raise InputError("The log has no clicks, from which nothing can be learned.")
     if options and model not in BY_EM:
