@@ -75,3 +75,9 @@ def test_the_result_is_rendered():
     assert len(result.frame()) == 6
     assert str(result).startswith(result.summary)
     assert len(result.charts) == 1
+
+
+def test_a_log_of_which_all_was_left_out_says_why():
+    log = rw.clicks.ClickLog([], [], [], [], [], notes=["2 impressions without a position left out."])
+    with pytest.raises(InputError, match=r"no impressions\. 2 impressions without a position left out\."):
+        rw.clicks.check(log)

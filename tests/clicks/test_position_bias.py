@@ -82,3 +82,14 @@ def test_what_cannot_be_estimated_is_refused(log, method, sentence):
     with pytest.raises(InputError) as refused:
         rw.clicks.propensities(log, method)
     assert str(refused.value) == sentence
+
+
+@pytest.mark.parametrize("method", ["pivot", "shuffled"])
+def test_a_position_without_a_click_is_not_never_examined(method):
+    lists = [("q", ["a", "b"], [1, 0]), ("q", ["b", "a"], [1, 0])] * 20
+    shown = rw.clicks.from_sessions(lists).columns() | {"policy": ["shuffled"] * 80}
+    log = rw.clicks.ClickLog(**shown, notes=["1 impression left out."])
+    found = rw.clicks.propensities(log, method)
+    assert found.values[1] == pytest.approx(0.5 / 40)
+    assert (found.low[1], found.high[1]) == (0.0, pytest.approx(3.69 / 40))
+    assert found.notes == ("1 impression left out.",)

@@ -105,7 +105,7 @@ def check(log: ClickLog) -> LogCheck:
     """
     require_type(log, ClickLog, "check takes a ClickLog")
     if len(log) == 0:
-        raise InputError("The log has no impressions.")
+        raise InputError(" ".join(("The log has no impressions.", *log.notes)))
     suspects = suspected_sessions(log)
     facts = {
         "impressions": len(log),
@@ -157,8 +157,8 @@ def _problems(log: ClickLog, suspects: NDArray[np.int64]) -> Iterator[str]:
         yield f"{counted(len(gaps), 'list')} of {log.n_lists:,} {lacks} documents are not at 1, 2, 3 and so on."
     keys = log.list_of_impression * len(log.document_ids) + log.document
     if repeated := len(keys) - len(np.unique(keys)):
-        verb = "repeats" if repeated == 1 else "repeat"
-        yield f"{counted(repeated, 'impression')} {verb} a document of its list."
+        repeats = "repeats a document of its list" if repeated == 1 else "repeat a document of their list"
+        yield f"{counted(repeated, 'impression')} {repeats}."
     if len(suspects):
         names = brief_list(str(name) for name in log.session_ids[suspects])
         part = float(np.isin(log.session[log.clicked > 0], suspects).mean()) if log.n_clicks else 0.0

@@ -77,7 +77,7 @@ class ClickJudgements(Result):
         yield Facts(
             {
                 "documents never shown": self.n_unseen,
-                "clicked documents that are unknown": self.n_unknown,
+                "documents of the log that are unknown": self.n_unknown,
                 "mean label": float(self.data.y.mean()),
             }
         )

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 NORMAL_95 = 1.959964
 SAMPLES = 1000  # of queries, for intervals
+NO_CLICK = 0.5, 3.69  # clicks that a position without any counts as, and may have had (Poisson, 97.5 %)
 ASSUMPTIONS = {
     "shuffled": "Assumes that the order of these lists was random, and that examination depends on the position.",
     "pivot": "Assumes that a document attracts alike at every position and in every list of the query; compares "
@@ -261,16 +262,19 @@ def _of_sums(
     random = np.random.default_rng(random_state)
     drawn = random.multinomial(n_queries, np.full(n_queries, 1 / n_queries), size=SAMPLES).astype(np.float64)
     sums = clicked, shown, first_clicked, first_shown
-    values = _ratios(*(each.sum(axis=0) for each in sums))
+    totals = [each.sum(axis=0) for each in sums]
+    values = _ratios(*totals)
     samples = _ratios(*(drawn @ each for each in sums))
     with np.errstate(all="ignore"):
         low, high = np.quantile(np.nan_to_num(samples, nan=0.0), [0.025, 0.975], axis=0)
+    silent = values == 0.0  # no sample has a click either
+    values[silent], high[silent] = (_ratios(np.full_like(values, n), *totals[1:])[silent] for n in NO_CLICK)
     position = np.unique(counts.position).astype(np.int64)
     values, low, high = (np.where(position == 1, 1.0, each[position]) for each in (values, low, high))
     unknown = np.isnan(values)
     low[unknown] = high[unknown] = np.nan
     notes = [f"No document was seen at position {at} and at the first one." for at in position[unknown].tolist()]
-    return Propensities(method, position, values, low, high, shown.sum(axis=0)[position], tuple(notes))
+    return Propensities(method, position, values, low, high, totals[1][position], (*counts.notes, *notes))
 
 
 def _ratios(clicked: Doubles, shown: Doubles, first_clicked: Doubles, first_shown: Doubles) -> Doubles:

@@ -23,7 +23,7 @@ def test_the_log_of_the_service(tmp_path):
     assert credits_read.notes == (
         "1 report sent again left out.",
         "1 line that cannot be read left out.",
-        "1 report without a user: no test by user.",
+        "1 impression without a user: no test by user.",
     )
     turned = rw.clicks.read_credits(tmp_path / "serve.log", first="new@1")
     assert turned.names == ("new@1", "old@1")
@@ -60,3 +60,10 @@ def test_several_pairs_are_refused(tmp_path):
     with pytest.raises(InputError, match="has several pairs of rankers"):
         rw.clicks.read_credits(tmp_path / "serve.log")
     assert len(rw.clicks.read_credits(tmp_path / "serve.log", second="new@1")) == 1
+
+
+def test_a_table_in_which_some_users_are_missing(tmp_path):
+    (tmp_path / "credits.csv").write_text("first,second,session,user\n1,0,s,a\n0,1,t,\n0,0,u,\n")
+    credits_read = rw.clicks.read_credits(tmp_path / "credits.csv")
+    assert (credits_read.session, credits_read.user) == (("s", "t", "u"), None)
+    assert credits_read.notes == ("2 impressions without a user: no test by user.",)

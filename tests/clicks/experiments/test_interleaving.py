@@ -166,3 +166,23 @@ def test_refusals(call, sentence):
     with pytest.raises(InputError) as error:
         call()
     assert str(error.value) == sentence
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_a_lead_that_was_decided_and_lost_is_said(sign):
+    signs = sign * np.concatenate([np.ones(300), np.tile([-1, 1], 1500), -np.ones(250)])
+    credited = rw.clicks.TeamCredits(signs < 0, signs > 0, names=("old", "new"))
+    result = rw.clicks.interleaving(credited, planned=1000)
+    assert result.verdict.always_low < 0.0 < result.verdict.always_high
+    names = "new is ahead of old" if sign > 0 else "old is ahead of new"
+    assert result.summary == (
+        f"Decided after 100 impressions, but no longer clear: {names} by 0.0141 (-0.0382 to 0.0664 at any time) "
+        "over 3,550 impressions."
+    )
+
+
+def test_sessions_of_an_ab_test_are_in_the_order_of_time():
+    columns = {"session": [1, 2, 3], "query": ["q"] * 3, "document": ["d"] * 3, "position": [1] * 3}
+    log = rw.clicks.ClickLog(**columns, clicked=[0, 1, 0], time=[9, 5, 7], policy=["b", "a", "b"])
+    outcomes, arms = rw.clicks.session_outcomes(log)
+    assert (outcomes.tolist(), arms) == ([1.0, 0.0, 0.0], ["a", "b", "b"])

@@ -179,3 +179,20 @@ def test_trust_is_refused_and_the_error_of_examination_is_in_the_interval():
     )
     assert wide.value == narrow.value
     assert wide.low < narrow.low < narrow.high < wide.high
+
+
+def test_a_metric_checks_its_options():
+    with pytest.raises(InputError, match="assume must be 'position', 'item_position'"):
+        rw.clicks.OffPolicyClicks(LOG, DATA, assume="positions")
+    with pytest.raises(InputError, match="reward must be 'clicks' or 'dcg'"):
+        rw.clicks.OffPolicyClicks(LOG, DATA, reward="click")
+
+
+def test_the_level_what_the_reader_left_out_and_what_is_not_used_are_said():
+    log = rw.clicks.ClickLog(**LOG.columns(), propensity=np.full(len(LOG), 0.5), notes=["2 rows left out."])
+    result = rw.clicks.off_policy(log, {"one": DATA.X[:, 0]}, DATA, level=0.8)
+    assert result.notes == (
+        "2 rows left out.",
+        "Propensities of the log are not used with the assumption 'position'.",
+    )
+    assert result.tables[0].caption == "Estimated clicks per list, with 80 % intervals"

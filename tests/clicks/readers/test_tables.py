@@ -116,3 +116,24 @@ def test_times_of_parquet_become_seconds(tmp_path):
     )
     frame.assign(time=times).to_parquet(tmp_path / "log.parquet")
     assert np.diff(rw.clicks.read_log(tmp_path / "log.parquet").time).tolist() == [1.0]
+
+
+def test_times_in_iso_8601_become_seconds(tmp_path):
+    times = ["1970-01-01T00:00:01Z", "1970-01-01 00:00:02", "1970-01-01T01:00:03+01:00", "4"]
+    frame = pd.DataFrame(
+        {
+            "session": [1] * 4,
+            "query": 5,
+            "document": range(4),
+            "position": range(1, 5),
+            "clicked": 0,
+            "time": times,
+        }
+    )
+    frame.to_csv(tmp_path / "log.csv", index=False)
+    frame.to_parquet(tmp_path / "log.parquet")
+    for name in ("log.csv", "log.parquet"):
+        assert rw.clicks.read_log(tmp_path / name).time.tolist() == [1.0, 2.0, 3.0, 4.0]
+    frame.assign(time="noon").to_csv(tmp_path / "log.csv", index=False)
+    with pytest.raises(InputError, match="'noon' in column 'time' is not a number"):
+        rw.clicks.read_log(tmp_path / "log.csv")

@@ -100,3 +100,46 @@ def test_a_broken_line_is_refused(tmp_path, line):
     (tmp_path / "events").write_text("")
     with pytest.raises(InputError, match="queries, line 2: expected one JSON object per line"):
         rw.clicks.read_ubi(tmp_path / "queries", tmp_path / "events")
+
+
+@pytest.mark.parametrize(
+    ("attributes", "sentence"),
+    [
+        ("not JSON", "1 UBI record (events) without an object_id left out."),
+        ({"object": "b"}, "1 UBI record (events) without an object_id left out."),
+        ([1], "1 UBI record (events) without an object_id left out."),
+    ],
+)
+def test_events_of_another_form_are_counted(tmp_path, attributes, sentence):
+    with pytest.warns(ClickLogWarning):
+        log = read(tmp_path, [query(1, ["a", "b"])], [event(1, "b") | {"event_attributes": attributes}])
+    assert log.notes == (sentence,)
+    assert log.n_clicks == 0
+
+
+def test_attributes_may_be_json_in_a_text(tmp_path):
+    texts = [each | {"event_attributes": json.dumps(each["event_attributes"])} for each in [event(1, "b", 1)]]
+    assert rows(read(tmp_path, [query(1, ["a", "b"])], texts))[1] == ("q1", "hats", "b", 2, 1)
+
+
+@pytest.mark.parametrize("ordinal", ["top", -1, 0.5, float("nan")])
+def test_an_ordinal_that_is_no_position_is_said(tmp_path, ordinal):
+    queries = [query(1, ["a"]), query(2, None)]
+    with pytest.warns(ClickLogWarning):
+        log = read(tmp_path, queries, [event(1, "a", ordinal), event(2, "a", ordinal, "impression")])
+    assert rows(log) == [("q1", "hats", "a", 1, 1)]
+    assert log.notes == (
+        "1 UBI record (events) about a document without a position left out.",
+        "1 event with another ordinal than the document has among the hits.",
+        "1 UBI query without a document that was shown left out.",
+    )
+
+
+def test_hits_that_are_no_list_and_repeated_hits_are_counted(tmp_path):
+    with pytest.warns(ClickLogWarning):
+        log = read(tmp_path, [query(1, "a,b"), query(2, ["a", "b", "a"])], [])
+    assert [row[2:4] for row in rows(log)] == [("a", 1), ("b", 2)]
+    assert log.notes == (
+        "1 UBI record (queries) whose query_response_hit_ids are not a list left out.",
+        "1 UBI record (hits) that repeat a document of their list left out.",
+    )

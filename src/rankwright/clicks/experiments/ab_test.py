@@ -152,7 +152,8 @@ def _two_arms(labels: Sequence[str], names: tuple[Any, Any] | None) -> tuple[str
 def session_outcomes(log: ClickLog) -> tuple[Doubles, list[str]]:
     """Return the clicks per list of each session of a log, and the policy of the session, for `ab_test`.
 
-    A session with lists of several policies is refused.
+    Sessions are in the order of time if the log has times, otherwise in its own. A session with lists of several
+    policies is refused.
 
     Examples
     --------
@@ -171,7 +172,7 @@ def session_outcomes(log: ClickLog) -> tuple[Doubles, list[str]]:
         name = log.session_ids[session[int(mixed.argmax())]]
         raise InputError(f"Session {name} has lists of several policies; an A/B test gives each session one.")
     clicks = np.bincount(code, np.add.reduceat(log.clicked, log.offsets[:-1]))
-    order = np.argsort(first)
+    order = np.argsort(first if log.time is None else log.time[log.offsets[:-1]][first], kind="stable")
     arms = [str(log.policy_ids[each]) for each in policy[first][order].tolist()]
     return (clicks / np.bincount(code))[order], arms
 

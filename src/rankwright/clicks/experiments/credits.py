@@ -151,14 +151,19 @@ def _of_log(path: str | PathLike[str], first: str | None, second: str | None) ->
         [row["clicks"][names[1]] for row in rows],
         names=names,
         notes=[*notes, *_without_ids(ids)],
-        **{unit: values for unit, values in ids.items() if None not in values},
+        **_known_ids(ids),
     )
+
+
+def _known_ids(ids: dict[str, list[Any]]) -> dict[str, list[Any]]:
+    """Return the ids of units that every impression has."""
+    return {unit: values for unit, values in ids.items() if None not in values}
 
 
 def _without_ids(ids: dict[str, list[Any]]) -> Iterator[str]:
     for unit, values in ids.items():
         if None in values and any(value is not None for value in values):
-            missing = counted(sum(value is None for value in values), "report")
+            missing = counted(sum(value is None for value in values), "impression")
             yield f"{missing} without a {unit}: no test by {unit}."
 
 
@@ -176,8 +181,8 @@ def _of_table(path: str | PathLike[str], first: str | None, second: str | None) 
                 column.append(float(row[name]))
             except (TypeError, ValueError):
                 raise InputError(f"{path}, line {number}: {row[name]!r} in {name!r} is not a number.") from None
-    ids = {unit: [row[unit] for row in table] for unit in UNITS if unit in (rows.fieldnames or ())}
-    return TeamCredits(values[0], values[1], names=names, session=ids.get("session"), user=ids.get("user"))
+    ids = {unit: [row.get(unit) or None for row in table] for unit in UNITS}
+    return TeamCredits(values[0], values[1], names=names, notes=[*_without_ids(ids)], **_known_ids(ids))
 
 
 def _lines(path: str | PathLike[str]) -> Iterator[str]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankwright.base.errors import InputError, parameter, require_type
-from rankwright.base.wording import counted, interval, listed, metric_value, plain, rounded_percent, said_p_value
+from rankwright.base.wording import counted, interval, listed, metric_value, percent, plain, said_p_value
 from rankwright.clicks.experiments.any_time import (
     Path,
     Verdict,
@@ -179,7 +179,12 @@ def verdict_sentence(verdict: Verdict, names: tuple[str, str], unit: str, decide
     if not verdict.is_decided:
         chance = f"which may be chance ({p_value} at any time)"
         return f"Not decided: {ahead} is ahead of {behind} by {size} {units}, {chance}."
-    low, high = sorted((abs(verdict.always_low), abs(verdict.always_high)))
+    low, high = verdict.always_low, verdict.always_high
+    if verdict.difference < 0:
+        low, high = -high, -low
+    if low <= 0:  # an earlier look decided, but later units disagree with it
+        lead = f"{ahead} is ahead of {behind} by {size} ({interval(low, high)} at any time) {units}"
+        return f"Decided after {counted(verdict.decided_at or 0, unit)}, but no longer clear: {lead}."
     chance = f"{interval(low, high)} at any time, {p_value}"
     return f"{decided.format(ahead, behind)} by {size} ({chance}) {units}."
 
@@ -207,7 +212,7 @@ def verdict_table(verdicts: Mapping[str, Verdict], title: str, level: float) -> 
         )
         for unit, each in verdicts.items()
     ]
-    return Table(columns, rows, f"{title.capitalize()}, with {rounded_percent(level)} intervals")
+    return Table(columns, rows, f"{title.capitalize()}, with {percent(level)} intervals")
 
 
 def path_chart(path: Path, reaches: Doubles, unit: str, label: str) -> Chart:

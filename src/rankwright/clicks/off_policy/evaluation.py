@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankwright.base.errors import InputError, parameter, require_type
-from rankwright.base.wording import counted, interval, listed, metric_value, plain, rounded_percent
+from rankwright.base.wording import counted, interval, listed, metric_value, percent, plain, rounded_percent
 from rankwright.clicks.log import ClickLog
 from rankwright.clicks.off_policy.estimators import (
     CLIPPED,
@@ -79,6 +79,8 @@ class OffPolicyEvaluation(Result):
         The same per list as logged.
     notes
         What was left out or refused, in sentences.
+    level
+        Level of the intervals.
 
     Examples
     --------
@@ -95,6 +97,7 @@ class OffPolicyEvaluation(Result):
     n_lists: int
     logged: float
     notes: tuple[str, ...]
+    level: float = 0.95
 
     def estimate(self, system: str, estimator: str = SELF_NORMALISED) -> OffPolicyEstimate:
         """Return an estimate for a system; refuse it if the log has not shown enough of its lists."""
@@ -129,7 +132,7 @@ class OffPolicyEvaluation(Result):
         columns = [Column("system", Kind.TEXT), *(Column(NAMES[name]) for name in used)]
         columns += [Column("effective impressions", Kind.COUNT), Column("support", Kind.PERCENT)]
         rows = [(name, *self._cells(each, used)) for name, each in self.systems.items()]
-        yield Table(columns, rows, f"Estimated {self.measured}, with 95 % intervals")
+        yield Table(columns, rows, f"Estimated {self.measured}, with {percent(self.level)} intervals")
         yield Figure(self.chart, f"Estimated {self.measured}, self-normalised, with its interval.")
         for note in (ASSUMPTIONS[self.assume], *self.notes):
             yield Note(note)
@@ -178,6 +181,7 @@ class OffPolicyEvaluation(Result):
             "assume": self.assume,
             "lists": self.n_lists,
             "logged": self.logged,
+            "level": self.level,
             "systems": {
                 name: {"support": each.support, "estimates": plain(dict(each.estimates))}
                 for name, each in self.systems.items()
@@ -242,9 +246,6 @@ def off_policy(
     """
     require_type(log, ClickLog, "off_policy takes a ClickLog")
     require_type(data, Documents, "off_policy takes the documents of the log's queries")
-    for name, value, known in (("reward", reward, (CLICKS, DCG)), ("assume", assume, tuple(ASSUMPTIONS))):
-        if value not in known:
-            raise InputError(f"{parameter(name)} must be {listed(known)}, not {value!r}.")
     checked_clip(clip)
     lists = logged_lists(log, data, assume, reward, examination)
     halves, notes = _predictions(lists, model, random_state)
@@ -252,19 +253,29 @@ def off_policy(
     for name, system in named_systems(systems).items():
         ranks = ranking_by(name, system, data, n_jobs).ranks()
         evaluated[name] = _evaluated(lists, ranks, data, halves, clip, checked_level(level))
-    notes = (*lists.notes, *notes, *(() if log.weight is None else ("Weights of the log are not used.",)))
-    return OffPolicyEvaluation(evaluated, reward, assume, lists.log.n_lists, lists.as_logged, notes)
+    notes = (*lists.notes, *notes, *_unused(log, assume))
+    return OffPolicyEvaluation(evaluated, reward, assume, lists.log.n_lists, lists.as_logged, notes, level)
 
 
 def logged_lists(
     log: ClickLog, data: Documents, assume: str, reward: str, examination: Propensities | str
 ) -> LoggedLists:
     """Return the log's lists, to be weighted for rankings of the documents."""
+    for name, value, known in (("reward", reward, (CLICKS, DCG)), ("assume", assume, tuple(ASSUMPTIONS))):
+        if value not in known:
+            raise InputError(f"{parameter(name)} must be {listed(known)}, not {value!r}.")
     values = upper = np.ones(log.max_position + 1)
     if assume == POSITION:
         estimated = _examination(log, data, examination)
         values, upper = (estimated.by_position(log.max_position, each) for each in (None, estimated.high))
     return LoggedLists.of(log, data, assume, reward, values, upper)
+
+
+def _unused(log: ClickLog, assume: str) -> Iterator[str]:
+    if log.weight is not None:
+        yield "Weights of the log are not used."
+    if log.propensity is not None and assume == POSITION:
+        yield f"Propensities of the log are not used with the assumption {assume!r}."
 
 
 def _examination(log: ClickLog, data: Documents, examination: Propensities | str) -> Propensities:

@@ -87,7 +87,7 @@ class LoggedLists:
         if used.n_lists == 0:
             raise InputError("No query of the log is among the documents.")
         row = used.rows_in(data)
-        notes = tuple(_left_out(int((query < 0).sum()), int((row < 0).sum())))
+        notes = (*log.notes, *_left_out(int((query < 0).sum()), int((row < 0).sum())))
         sizes = data.groups.sizes
         return cls(used, row, query[query >= 0], sizes, assume, reward, examination, upper, notes)
 

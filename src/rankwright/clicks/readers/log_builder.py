@@ -41,7 +41,7 @@ class IdNumbers:
 
     @property
     def ids(self) -> NDArray[Any]:
-        """The ids by number: integers if all are written as integers, otherwise strings."""
+        """The ids by number."""
         names = list(self._numbers)
         texts = np.empty(len(names), dtype=object)
         texts[:] = names

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+from datetime import UTC, datetime
 from importlib import import_module
 from itertools import chain
 from pathlib import Path
@@ -48,7 +50,8 @@ TRUTH = {"true": 1.0, "false": 0.0, "True": 1.0, "False": 0.0}
 def read_log(path: str | PathLike[str], *, delimiter: str | None = None, **columns: str) -> ClickLog:
     """Read a table with one row per impression from a CSV, TSV or Parquet file, or from a folder of Parquet files.
 
-    Rows without a position, an id or a value of clicked are left out and counted. Ids are kept as text.
+    Rows without a position, an id or a value of clicked are left out and counted. Ids are kept as text. Times are
+    numbers, or dates and times in ISO 8601.
 
     Parameters
     ----------
@@ -164,7 +167,8 @@ def _csv_column(role: str, column: _native.CsvColumn, name: str) -> Coded | Doub
     codes, texts = column.ids()
     known = ["" if text.strip(" \t") in MISSING else text for text in texts]
     if role not in ("session", "query", "document", "policy"):
-        return np.array([_number(text, name) for text in known] or [0.0])[codes]
+        read = _seconds if role == "time" else _number
+        return np.array([read(text, name) for text in known] or [0.0])[codes]
     ids = np.empty(len(known), dtype=object)
     ids[:] = known
     return Coded(codes.astype(np.int32), ids)
@@ -177,6 +181,17 @@ def _number(text: str, column: str) -> float:
         return float(text) if text else np.nan
     except ValueError:
         raise InputError(f"{text[:60]!r} in column {column!r} is not a number.") from None
+
+
+def _seconds(text: str, column: str) -> float:
+    """Return a time: a number, or seconds since 1970 of a date and time in ISO 8601, which is UTC by default."""
+    try:
+        return _number(text, column)
+    except InputError:
+        with suppress(ValueError):
+            moment = datetime.fromisoformat(text)
+            return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+        raise
 
 
 def _parquet_blocks(path: str | PathLike[str], columns: Mapping[str, str]) -> Iterator[Block]:
@@ -207,6 +222,8 @@ def _arrow_column(role: str, column: Any, name: str) -> Coded | Doubles:
         return Coded(np.asarray(encoded.indices, dtype=np.int32), ids)
     if str(column.type).startswith(("timestamp", "date")):
         values: NDArray[Any] = column.cast("timestamp[us]").cast("int64").to_numpy(zero_copy_only=False) / 1e6
+    elif role == "time" and str(column.type).endswith("string"):
+        values = np.array([_seconds(text, name) for text in as_texts(column.to_pylist())])
     else:
         values = column.to_numpy(zero_copy_only=False)
     try:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from contextlib import suppress
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
@@ -89,9 +90,13 @@ def _queries(path: AnyPath, left_out: Counter[str]) -> dict[str, _Shown]:
         elif str(query) in shown:
             left_out["(queries) with a query_id seen before"] += 1
         else:
-            hits = record.get("query_response_hit_ids")
-            hits = [] if hits is None else [str(hit) for hit in hits]
-            documents = {hit: float(position) for position, hit in reversed(list(enumerate(hits)))}
+            hits = record.get("query_response_hit_ids") or []
+            if not isinstance(hits, list):
+                left_out["(queries) whose query_response_hit_ids are not a list"] += 1
+                continue
+            documents = {str(hit): float(position) for position, hit in reversed(list(enumerate(hits)))}
+            if repeated := len(hits) - len(documents):
+                left_out["(hits) that repeat a document of their list"] += repeated
             shown[str(query)] = _Shown(str(text), documents, bool(hits))
     return shown
 
@@ -106,26 +111,42 @@ def _join(
     query = shown.get(str(event.get("query_id") or ""))
     if query is None:
         return "(events) with an unknown query_id" if event.get("query_id") else "(events) without a query_id"
-    attributes = event.get("event_attributes") or {}
-    document = (attributes.get("object") or {}).get("object_id")
-    ordinal = (attributes.get("position") or {}).get("ordinal")
+    document, ordinal = _attribute(event, "object", "object_id"), _attribute(event, "position", "ordinal")
     if document is None:
         return "(events) without an object_id"
-    document = str(document)
-    if name == IMPRESSION:
-        if not query.has_hits and ordinal is not None:
-            query.documents.setdefault(document, float(ordinal))
-        return None
-    if query.has_hits and document not in query.documents:
-        return "(events) about a document that was not shown"
-    if not query.has_hits and document not in query.documents:
-        if ordinal is None:
+    document, position = str(document), _position(ordinal)
+    if document not in query.documents:
+        if query.has_hits:
+            return "(events) about a document that was not shown"
+        if position is None:
             return "(events) about a document without a position"
-        query.documents[document] = float(ordinal)
+        query.documents[document] = position
+    if name == IMPRESSION:
+        return None
     if ordinal is not None and query.has_hits:
-        ordinals[int(ordinal) - int(query.documents[document])] += 1
+        ordinals[-1 if position is None else int(position - query.documents[document])] += 1
     query.actions[document] = max(actions[name], query.actions.get(document, 0.0))
     return None
+
+
+def _attribute(event: dict[str, Any], group: str, name: str) -> Any:
+    """Return an attribute of an event, whose attributes may be JSON in a text, as in tables; None without it."""
+    value = event.get("event_attributes")
+    if isinstance(value, str):
+        with suppress(ValueError, RecursionError):
+            value = json.loads(value)
+    for key in (group, name):
+        value = value.get(key) if isinstance(value, dict) else None
+    return value
+
+
+def _position(ordinal: Any) -> float | None:
+    """Return an ordinal as a number; None if it is not an integer from 0."""
+    try:
+        number = float(ordinal)
+    except (TypeError, ValueError):
+        return None
+    return number if number >= 0 and number.is_integer() else None
 
 
 def _add_impressions(builder: LogBuilder, shown: Mapping[str, _Shown]) -> None:

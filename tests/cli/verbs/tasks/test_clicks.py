@@ -113,8 +113,8 @@ def test_unknown_documents_are_refused_or_counted(run, tmp_path):
     documents.to_csv(data := tmp_path / "docs.csv", index=False)
     words = ("clicks", "judge", log, "--out", tmp_path / "judged.csv", "--data", data)
     shown = run(*words).out
-    assert "documents never shown               1" in shown
-    assert "clicked documents that are unknown  1" in shown
+    assert "documents never shown                  1" in shown
+    assert "documents of the log that are unknown  1" in shown
     documents.assign(docid=["x", "y"]).to_csv(data, index=False)
     code, _, err = run(*words)
     assert code == 2
@@ -222,6 +222,12 @@ def test_ab_compares_the_policies_of_a_log(run, refuse, log_of_two, tmp_path):
     table = pd.read_csv(log_of_two)
     table[table["policy"] == "old"].to_csv(tmp_path / "one.csv", index=False)
     assert "two" in refuse("clicks", "ab", tmp_path / "one.csv")
+
+
+def test_ab_says_what_the_reader_left_out(run, log_of_two, tmp_path):
+    log = pd.read_csv(log_of_two)
+    log.assign(position=log["position"].where(log.index != 1)).to_csv(path := tmp_path / "log.csv", index=False)
+    assert "1 impression without a position left out." in run("clicks", "ab", path).err
 
 
 def test_plan_counts_sessions(run, refuse):

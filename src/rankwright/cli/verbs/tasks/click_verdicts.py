@@ -13,6 +13,7 @@ from rankwright.cli.options.option_groups import REQUIRED, argument, option
 from rankwright.cli.options.result_options import ResultOptions
 from rankwright.cli.options.shared_options import named_files
 from rankwright.cli.options.signatures import Given, options_of
+from rankwright.cli.output.console import note
 
 EXPERIMENT = {"level": Face("FRACTION"), "planned": Face("N", more={"min": 1})}
 
@@ -97,7 +98,10 @@ def ab(
         rankwright clicks ab log.csv
     """
     output.check(log)
-    output.show(rw.clicks.ab_test(*rw.clicks.session_outcomes(how.read(log)), **options))
+    behaviour = how.read(log)
+    for sentence in behaviour.notes:
+        note(sentence)
+    output.show(rw.clicks.ab_test(*rw.clicks.session_outcomes(behaviour), **options))
 
 
 def plan(
