@@ -83,8 +83,6 @@ class Published:
         Whether the data are the paper's, so that the number can be reached.
     why
         Why ours differs, where that is known.
-    digits
-        Decimal places that the paper prints; ours is rounded to as many. A float does not tell: .4950 is .495.
     variant
         Whether the system is a variant of that of the paper: the number is counted with the other one.
     """
@@ -95,7 +93,6 @@ class Published:
     value: float
     comparable: bool = True
     why: str = ""
-    digits: int = 4
     other_features: bool = False
     variant: bool = False
 

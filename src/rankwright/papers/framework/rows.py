@@ -26,6 +26,7 @@ OPPOSITE = "opposite"  # the queries show the opposite of the claim
 OTHER_DATA = "other data"
 NO_DATA = "no data"
 LEVEL = 0.05
+DIGITS = 4  # decimal places that tables print; ours are rounded to as many before they are compared
 STATES = (REACHED, HIGHER, NOT_REACHED, NOT_SHOWN, OPPOSITE, OTHER_DATA, NO_DATA)
 SHADES = {REACHED: 0.4, HIGHER: 0.4, OPPOSITE: -0.3, NOT_REACHED: -0.3}
 KINDS = {
@@ -140,17 +141,17 @@ def _number_row(experiment: Experiment, published: Published, results: Measureme
     if experiment.stand_in or not published.comparable:
         low, high = results.interval(published.system, published.measured)
         return replace(row, low=low, high=high, state=OTHER_DATA)
-    state = _state(published, ours - reach, ours + reach)
+    state = _state(published.value, ours - reach, ours + reach)
     why = "" if state in (REACHED, HIGHER) else published.why
     if published.other_features:
         return replace(row, state=OTHER_DATA, on_these_data=state, why=why)
     return replace(row, state=state, why=why)
 
 
-def _state(published: Published, low: float, high: float) -> str:
-    if round(low, published.digits) > published.value:
+def _state(published: float, low: float, high: float) -> str:
+    if round(low, DIGITS) > published:
         return HIGHER
-    return REACHED if published.value <= round(high, published.digits) else NOT_REACHED
+    return REACHED if published <= round(high, DIGITS) else NOT_REACHED
 
 
 def _findings(claims: Sequence[Claim], results: Measurements) -> list[Finding]:
