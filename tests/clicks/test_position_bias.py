@@ -40,7 +40,7 @@ def test_what_the_log_cannot_tell_is_said():
         found = rw.clicks.propensities(log, method)
         assert np.isnan(found.values).tolist() == [False, False, True]
         assert found.notes
-        with pytest.raises(InputError, match=r"There is no propensity of position 3\."):
+        with pytest.raises(InputError, match="There is no propensity of position 3: too few documents"):
             found.in_log(log)
         json.dumps(found.to_dict(), allow_nan=False)
 
@@ -93,3 +93,10 @@ def test_a_position_without_a_click_is_not_never_examined(method):
     assert found.values[1] == pytest.approx(0.5 / 40)
     assert (found.low[1], found.high[1]) == (0.0, pytest.approx(3.69 / 40))
     assert found.notes == ("1 impression left out.",)
+
+
+@pytest.mark.parametrize("method", ["model", "pivot"])
+def test_a_log_of_one_ranker_tells_the_first_position_alone(method):
+    found = rw.clicks.propensities(rw.clicks.simulate(DATA, DATA.X[:, 0]), method)
+    assert found.summary == "The log does not tell the propensity of any position but the first."
+    assert len(found.notes) == 1

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankwright.base.errors import InputError, parameter, require_type
-from rankwright.base.wording import counted, interval, listed, metric_value
+from rankwright.base.wording import brief_list, counted, interval, listed, metric_value
 from rankwright.clicks.counts import ClickCounts
 from rankwright.clicks.log import ClickLog
 from rankwright.clicks.models.examination import PositionBasedModel
@@ -43,6 +43,9 @@ ASSUMPTIONS = {
     "predict the same attraction attract alike at every position.",
 }
 WITH_FEATURES = {"features": PositionFeatures, "trust": TrustFeatures}
+BY_FEATURES = (
+    ": too few documents were seen at several positions. The method 'features', by features, may tell it."
+)
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -93,13 +96,16 @@ class Propensities(Result):
         known[self.position[inside]] = (self.values if values is None else values)[inside]
         known[0] = 1.0
         if np.isnan(known).any():
-            raise InputError(f"There is no propensity of position {int(np.isnan(known).argmax())}.")
+            unknown = f"There is no propensity of position {int(np.isnan(known).argmax())}"
+            raise InputError(f"{unknown}{'.' if self.method in WITH_FEATURES else BY_FEATURES}")
         return known
 
     @property
     def summary(self) -> str:
         known = np.flatnonzero(~np.isnan(self.values))
         last = known[-1]
+        if last == 0:
+            return "The log does not tell the propensity of any position but the first."
         value = f"{metric_value(self.values[last])} ({interval(self.low[last], self.high[last])})"
         positions = counted(len(known), "position")
         return f"Propensities of {positions}: from 1 at the first to {value} at position {self.position[last]}."
@@ -273,7 +279,8 @@ def _of_sums(
     values, low, high = (np.where(position == 1, 1.0, each[position]) for each in (values, low, high))
     unknown = np.isnan(values)
     low[unknown] = high[unknown] = np.nan
-    notes = [f"No document was seen at position {at} and at the first one." for at in position[unknown].tolist()]
+    names = brief_list(map(str, position[unknown].tolist()))
+    notes = [f"No document was seen both at the first position and at these: {names}."] if names else []
     return Propensities(method, position, values, low, high, totals[1][position], (*counts.notes, *notes))
 
 

@@ -26,7 +26,7 @@ def test_a_preference_is_found():
     assert verdict.always_low <= verdict.low <= 0.1 <= verdict.high <= verdict.always_high
     assert verdict.decided_at < 5000
     assert sum(result.wins) == 5000
-    assert "may be chance" in rw.clicks.interleaving(rw.clicks.TeamCredits([1, 0, 0], [0, 1, 1])).summary
+    assert "may be chance" in rw.clicks.interleaving(rw.clicks.TeamCredits([1, 0] * 50, [0, 1] * 50)).summary
 
 
 def test_users_who_are_alike_count_once():
@@ -186,3 +186,11 @@ def test_sessions_of_an_ab_test_are_in_the_order_of_time():
     log = rw.clicks.ClickLog(**columns, clicked=[0, 1, 0], time=[9, 5, 7], policy=["b", "a", "b"])
     outcomes, arms = rw.clicks.session_outcomes(log)
     assert (outcomes.tolist(), arms) == ([1.0, 0.0, 0.0], ["a", "b", "b"])
+
+
+def test_few_units_have_no_verdict_at_any_time():
+    credited = rw.clicks.TeamCredits([0] * 70, [1] * 70, names=("old", "new"))
+    assert rw.clicks.interleaving(credited).summary == (
+        "Not decided: new is ahead of old by 1.0000 over 70 impressions, too few for a verdict at any time, which "
+        "needs 100."
+    )

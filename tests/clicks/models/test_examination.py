@@ -140,11 +140,11 @@ def test_a_log_without_moves_identifies_nothing_and_says_so():
     log = rw.clicks.simulate(DATA, DATA.X[:, 0], sessions=20)
     model = rw.clicks.fit_click_model(log, "position")
     assert np.isnan(model.errors[1:]).all()
-    assert "The log cannot tell any other classes of examination of the position-based model" in model.notes[0]
+    assert "The log does not tell examination from relevance at all other positions, so that" in model.notes[0]
     some = rw.clicks.from_sessions([("q", ["a", "b", "c"], [1, 0, 1]), ("q", ["b", "a", "c"], [1, 1, 0])])
     model = rw.clicks.fit_click_model(some, "position")
     assert np.isnan(model.errors).tolist() == [False, False, True]
-    assert "cannot tell 1 of 2 other classes" in model.notes[0]
+    assert "at 1 of 2 other positions" in model.notes[0]
 
 
 def test_a_position_without_a_click_is_not_impossible():

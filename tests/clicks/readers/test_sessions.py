@@ -39,3 +39,15 @@ def test_positions_beside_a_file_of_lightgbm(tmp_path):
     (tmp_path / "train.txt.position").write_text("top\n")
     with pytest.raises(InputError, match="line 1: expected one position"):
         rw.clicks.read_positions(path)
+
+
+@pytest.mark.parametrize(
+    ("session", "sentence"),
+    [
+        (("hats", ["a"]), "Session 1: expected a query, its documents and their clicks."),
+        (("hats", ["a", "b"], ["x", 0]), "Session 1: clicks must be numbers"),
+    ],
+)
+def test_sessions_of_another_form_are_refused(session, sentence):
+    with pytest.raises(InputError, match=sentence):
+        rw.clicks.from_sessions([session])

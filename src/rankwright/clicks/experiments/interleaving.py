@@ -10,6 +10,7 @@ import numpy as np
 from rankwright.base.errors import InputError, parameter, require_type
 from rankwright.base.wording import counted, interval, listed, metric_value, percent, plain, said_p_value
 from rankwright.clicks.experiments.any_time import (
+    FIRST_LOOK,
     Path,
     Verdict,
     always_valid,
@@ -178,6 +179,8 @@ def verdict_sentence(verdict: Verdict, names: tuple[str, str], unit: str, decide
     units, p_value = f"over {counted(verdict.n_units, unit)}", f"{said_p_value(verdict.always_p_value)}"
     if not verdict.is_decided:
         chance = f"which may be chance ({p_value} at any time)"
+        if verdict.n_units < FIRST_LOOK:
+            chance = f"too few for a verdict at any time, which needs {FIRST_LOOK}"
         return f"Not decided: {ahead} is ahead of {behind} by {size} {units}, {chance}."
     low, high = verdict.always_low, verdict.always_high
     if verdict.difference < 0:

@@ -59,6 +59,7 @@ class ExaminationModel(ClickModel):
         The log-likelihood, attraction integrated out, before every step of EM and after the last.
     """
 
+    places: ClassVar[str] = "positions"  # what classes are, in messages
     attraction: PairEstimates
     position: Integers
     last: Integers
@@ -102,7 +103,7 @@ class ExaminationModel(ClickModel):
         examination = with_half_clicks(examination, counts, classes, mean)
         errors, of_pairs = standard_errors(counts, classes, mean, deviation, examination)
         unknown = unidentified(counts, classes)
-        notes = (*counts.notes, *_remarks(cls.name, unknown, len(objectives) > max_steps))
+        notes = (*counts.notes, *_remarks(cls.name, cls.places, unknown, len(objectives) > max_steps))
         attraction = PairEstimates.of(counts, mean, of_pairs, BetaPrior.on_grid(NODES, overall))
         errors[unknown] = np.nan
         return cls(
@@ -169,6 +170,7 @@ class UserBrowsingModel(ExaminationModel):
     """Examination depends on the position and on that of the last click above (Dupret & Piwowarski 2008)."""
 
     name: ClassVar[str] = "user browsing model"
+    places: ClassVar[str] = "combinations of position and last click"
 
     @classmethod
     def classes(cls, position: NDArray[Any], last: NDArray[Any]) -> Classes:
@@ -322,12 +324,13 @@ def unidentified(counts: ClickCounts, classes: Classes) -> NDArray[np.bool_]:
     return np.asarray(component != component[0])
 
 
-def _remarks(name: str, unknown: NDArray[np.bool_], is_unfinished: bool) -> Iterator[str]:
+def _remarks(name: str, places: str, unknown: NDArray[np.bool_], is_unfinished: bool) -> Iterator[str]:
     if unknown.any():
-        part = "any" if unknown.sum() == len(unknown) - 1 else f"{int(unknown.sum()):,} of {len(unknown) - 1:,}"
+        part = "all" if unknown.sum() == len(unknown) - 1 else f"{int(unknown.sum()):,} of {len(unknown) - 1:,}"
         yield (
-            f"The log cannot tell {part} other classes of examination of the {name} from relevance: no document "
-            "was seen in them and, directly or by way of others, at the first position. There the prior decides."
+            f"The log does not tell examination from relevance at {part} other {places}, so that the {name} rests "
+            "on its prior there: no document was seen both there and, directly or through other documents, at the "
+            "first position."
         )
     if is_unfinished:
         yield f"EM for the {name} was stopped before it converged; raise max_steps."

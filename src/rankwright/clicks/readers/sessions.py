@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rankwright.base.arrays import checked_numbers
 from rankwright.base.errors import InputError
 from rankwright.base.files import open_bytes
 from rankwright.base.wording import counted
@@ -33,8 +34,14 @@ def from_sessions(sessions: Iterable[tuple[Any, Sequence[Any], Sequence[Any]]]) 
     ClickLog(5 impressions, 2 lists, 1 query, 3 documents, 3 clicks)
     """
     builder = LogBuilder()
-    add_lists(builder, ((number, *session) for number, session in enumerate(sessions, start=1)))
+    add_lists(builder, ((number, *_three(number, session)) for number, session in enumerate(sessions, start=1)))
     return builder.log()
+
+
+def _three(number: int, session: Sequence[Any]) -> tuple[Any, Any, Any]:
+    if len(session) != 3:
+        raise InputError(f"Session {number}: expected a query, its documents and their clicks.")
+    return session[0], session[1], session[2]
 
 
 def read_yandex(path: str | PathLike[str]) -> ClickLog:
@@ -136,9 +143,10 @@ def add_lists(builder: LogBuilder, lists: Iterable[tuple[Any, Any, Sequence[Any]
     for session, query, documents, clicks in lists:
         if len(documents) != len(clicks):
             raise InputError(f"Session {session}: {len(documents)} documents but {len(clicks)} clicks.")
-        pairs = zip(documents, clicks, strict=True)
+        numbers = checked_numbers(clicks, f"Session {session}: clicks").tolist()
+        pairs = zip(documents, numbers, strict=True)
         rows += [
-            (session, query, document, position, float(click))
+            (session, query, document, position, click)
             for position, (document, click) in enumerate(pairs, start=1)
         ]
     builder.add_rows(rows)
