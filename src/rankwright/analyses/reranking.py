@@ -101,10 +101,10 @@ class Reranking(Result):
             Column(self.metric),
             Column("gain", Kind.DIFFERENCE),
             Column("p (Holm)", Kind.P_VALUE),
-            Column("gain per ms", Kind.MEASURED),
+            Column("gain per 100 ms", Kind.MEASURED),
         ]
         rows = [
-            (point.documents, point.milliseconds, point.value, point.gain, point.p, point.per_millisecond)
+            (point.documents, point.milliseconds, point.value, point.gain, point.p, 100 * point.per_millisecond)
             for point in self.points
         ]
         yield Table(columns, rows, f"{self.second} on the first documents of {self.first}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from importlib.util import find_spec
 
 import pytest
 
@@ -210,7 +211,8 @@ def test_other_folders_and_versions(refuse, run, tmp_path, made, files):
 
 
 def test_a_graph_is_built_measured_and_dropped(run, refuse, made):
-    pytest.importorskip("usearch", reason="graphs of neighbours need usearch: pip install 'rankwright[graph]'")
+    if find_spec("usearch") is None:
+        pytest.skip("graphs of neighbours need usearch: pip install 'rankwright[graph]'")
     assert "The index has no vectors: encode its documents first" in refuse("index", "--out", made, "--graph")
     index = Index.open(made)
     index.encode(Encoder(lambda texts: [[len(text), text.count("i")] for text in texts], "lengths"))

@@ -1,5 +1,8 @@
 """Encoders of ONNX folders and other libraries, and what is refused."""
 
+import sys
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -66,10 +69,33 @@ def test_what_is_no_encoder_is_refused(folder, tmp_path):
         Encoder.load(tmp_path)
     with pytest.raises(rw.InputError, match="pooling must be mean or cls"):
         Encoder.load(folder, pooling="max")
+    for tokens in (0, -1, True, 1.5):
+        with pytest.raises(rw.InputError, match="max_tokens must be a positive integer"):
+            Encoder.load(folder, max_tokens=tokens)
     with pytest.raises(rw.InputError, match="must be a function of a list of texts"):
         Encoder(3, "x")
     with pytest.raises(rw.InputError, match="name of an encoder must be letters"):
         Encoder(len, "my encoder: 1")
+
+
+def test_a_model_of_another_library_is_read_again(tmp_path, monkeypatch):
+    class StaticModel:
+        @classmethod
+        def from_pretrained(cls, name):
+            model = cls()
+            model.letters = name.rpartition("/")[2]
+            return model
+
+        def encode(self, texts):
+            return [[text.count(letter) for letter in self.letters] for text in texts]
+
+    monkeypatch.setitem(sys.modules, "model2vec", SimpleNamespace(StaticModel=StaticModel))
+    documents = [rw.text.TextDocument(word, {"text": word}) for word in ("lift", "wing")]
+    rw.text.Index.build(documents, tmp_path / "index").encode(Encoder.load("model2vec:org/wing"))
+    again = rw.text.Index.open(tmp_path / "index")
+    assert again.search("wing", rw.text.Dense("wing"), n=1).ids == ["wing"]
+    with pytest.raises(rw.InputError, match="another encoder wing: the two make different vectors"):
+        rw.text.Index.open(tmp_path / "index", encoders=[Encoder.load("model2vec:org/lift", "wing")])
 
 
 def test_absent_packages_are_named():

@@ -1,8 +1,10 @@
 """Graphs of neighbours: recall against the exact search, changes of documents, damage, without the library."""
 
+import subprocess
 import sys
 import threading
 import zlib
+from importlib.util import find_spec
 
 import numpy as np
 import pytest
@@ -11,7 +13,8 @@ import rankwright as rw
 from rankwright.text import Dense, Encoder, Index, TextDocument
 from rankwright.text.index.neighbour_graph import NeighbourGraph, built_graph
 
-pytest.importorskip("usearch", reason="graphs of neighbours need usearch: pip install 'rankwright[graph]'")
+if find_spec("usearch") is None:  # not imported here: onnxruntime crashes when it is imported after usearch
+    pytest.skip("graphs of neighbours need usearch: pip install 'rankwright[graph]'", allow_module_level=True)
 
 N_DOCUMENTS = 1500
 
@@ -118,6 +121,25 @@ def test_documents_without_text_have_no_neighbours(tmp_path):
     index.build_graph()
     assert len(index.search("x 1", Dense(), n=4).ids) == 4
     assert built_graph(np.zeros((3, 2), np.int8), 1, print) is None
+
+
+def test_recall_is_measured_with_something(index, tmp_path):
+    empty = Index.build([TextDocument("a", {"body": ""})], tmp_path / "empty")
+    empty.encode(ENCODER)
+    for build in (empty.build_graph, lambda: index.build_graph(queries=[])):
+        with pytest.raises(rw.InputError, match="nothing to measure recall with"):
+            build()
+    with pytest.raises(rw.InputError, match="n must be a positive integer"):
+        index.build_graph(n=0)
+    assert not any(segment.vectors["meanings"].has_graph for segment in index.snapshot.segments)
+
+
+def test_an_onnx_encoder_can_be_loaded_after_a_graph_was_built():
+    if find_spec("onnxruntime") is None:
+        pytest.skip("ONNX encoders need onnxruntime: pip install 'rankwright[dense]'")
+    build = "import numpy; from rankwright.text.index.neighbour_graph import built_graph; "
+    build += "built_graph(numpy.eye(3, dtype=numpy.int8), 1, print); import onnxruntime"
+    subprocess.run([sys.executable, "-c", build], check=True)  # in a new process: nothing is imported yet
 
 
 def test_a_damaged_graph_is_refused(index):

@@ -45,7 +45,7 @@ class Encoder:
     checksum : str, optional
         What tells it from other encoders of the name; without one, its vector of a sentence does.
     source : str, optional
-        The folder that `Encoder.load` can read it from again.
+        What `Encoder.load` can read it from again.
 
     Examples
     --------
@@ -103,7 +103,7 @@ class Encoder:
         library, colon, model = os.fspath(source).partition(":")
         if colon and library in PACKAGES:
             chosen = name or model.rstrip("/").rpartition("/")[2]
-            return cls(_of_library(library, model), chosen, **prefixes)
+            return cls(_of_library(library, model), chosen, source=os.fspath(source), **prefixes)
         from rankwright.text.encoders.onnx_model import OnnxModel
 
         folder = Path(source)
@@ -163,12 +163,12 @@ class Encoder:
 
 
 def remembered_encoder(name: str, identity: Mapping[str, Any]) -> Encoder:
-    """Return the encoder that an index remembers, read from its folder again; it must be the same."""
+    """Return the encoder that an index remembers, read from its source again; it must be the same."""
     source = identity["source"]
     remedy = f"give it again: Index.open(path, encoders=[Encoder(function, {name!r})])"
     if source is None:
         raise InputError(f"The encoder {name} of the index is not stored: {remedy}.")
-    if not Path(source).is_dir():
+    if source.partition(":")[0] not in PACKAGES and not Path(source).is_dir():
         raise InputError(f"The encoder {name} of the index is no longer in {source}: {remedy}.")
     prefixes = {key: identity[key] for key in ("query_prefix", "document_prefix")}
     encoder = Encoder.load(source, name, **prefixes)

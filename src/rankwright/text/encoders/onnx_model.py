@@ -28,6 +28,8 @@ class OnnxModel:
     def __init__(self, folder: Path, *, max_tokens: int, pooling: str) -> None:
         if pooling not in POOLINGS:
             raise InputError(f"pooling must be mean or cls, not {pooling!r}.")
+        if isinstance(max_tokens, bool) or not isinstance(max_tokens, int) or max_tokens < 1:
+            raise InputError(f"max_tokens must be a positive integer, not {max_tokens!r}.")
         model, tokenizer = (
             _file(folder, "model.onnx", "*.onnx"),
             _file(folder, "tokenizer.json", "*tokenizer.json"),

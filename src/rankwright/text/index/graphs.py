@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from rankwright.base.errors import InputError
 from rankwright.base.wording import counted, measured, percent
 from rankwright.reports.result import Result
 from rankwright.text.index.changes import segments_of
@@ -107,14 +108,21 @@ def _rewritten(
     return replace(manifest, segments=tuple(entries))
 
 
-def measured_recall(encoder: str, search: VectorSearch, queries: Floats | None, n: int) -> GraphRecall:
-    """Compare what graphs find with the exact result, by default for some of the documents as queries."""
+def measured_queries(search: VectorSearch, queries: Floats | None) -> Floats:
+    """Return the vectors to measure recall with: those of queries, by default of some documents."""
     asked = search.sample(N_QUERIES) if queries is None else queries
-    nearest, milliseconds = _timed(search.nearest, asked, n)
-    exact, exact_milliseconds = _timed(search.exact, asked, n)
+    if not len(asked):
+        raise InputError("There is nothing to measure recall with: no query, or no document with a vector.")
+    return asked
+
+
+def measured_recall(encoder: str, search: VectorSearch, queries: Floats, n: int) -> GraphRecall:
+    """Compare what graphs find with the exact result."""
+    nearest, milliseconds = _timed(search.nearest, queries, n)
+    exact, exact_milliseconds = _timed(search.exact, queries, n)
     pairs = zip(nearest, exact, strict=True)
     recall = float(np.mean([len({*mine} & {*best}) / max(1, len(best)) for mine, best in pairs]))
-    return GraphRecall(encoder, n, len(asked), recall, milliseconds, exact_milliseconds)
+    return GraphRecall(encoder, n, len(queries), recall, milliseconds, exact_milliseconds)
 
 
 def _timed(search: Any, queries: Floats, n: int) -> tuple[list[list[int]], float]:

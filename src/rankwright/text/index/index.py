@@ -33,7 +33,13 @@ from rankwright.text.index.checks import (
     weights_of,
 )
 from rankwright.text.index.encoding import encode_segments, encoded_fields, remove_work
-from rankwright.text.index.graphs import encoders_with_graphs, measured_recall, with_graphs, without_graphs
+from rankwright.text.index.graphs import (
+    encoders_with_graphs,
+    measured_queries,
+    measured_recall,
+    with_graphs,
+    without_graphs,
+)
 from rankwright.text.index.manifest import (
     Manifest,
     changing,
@@ -238,11 +244,13 @@ class Index:
             Called with the number of documents that were added since the last call.
         """
         name = self.encoders.named(encoder)
+        depth = checked_n(n)
         options: Any = {"n_threads": resolve_threads(n_jobs), "on_progress": on_progress}
+        encoded = None if queries is None else self.encoders.queries(name, checked_texts(queries))
+        asked = measured_queries(self.snapshot.vectors(name), encoded)
         with self._changing() as manifest:
             self._replace(with_graphs(self._folder, manifest, name, **options))
-        asked = None if queries is None else self.encoders.queries(name, checked_texts(queries))
-        return measured_recall(name, self.snapshot.vectors(name), asked, checked_n(n))
+        return measured_recall(name, self.snapshot.vectors(name), asked, depth)
 
     def drop_graph(self, encoder: str | None = None) -> None:
         """Remove a graph of neighbours: `Dense` scores all documents again."""

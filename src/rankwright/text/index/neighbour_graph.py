@@ -59,6 +59,8 @@ def built_graph(rows: NDArray[np.int8], n_threads: int, on_progress: Callable[[i
 
 
 def _new_graph(dimensions: int) -> Any:
+    with suppress(ImportError):
+        import_module("onnxruntime")  # imported after usearch, which an encoder may do, it crashes
     try:
         return import_module("usearch.index").Index(ndim=dimensions, metric="cos", dtype="i8")
     except ModuleNotFoundError:
