@@ -16,6 +16,7 @@ from rankwright.text.analyser import Analyser, checked_analyser, state_of, terms
 from rankwright.text.collections.queries import Queries
 from rankwright.text.encoders.encoder import Encoder, require_same
 from rankwright.text.encoders.known_encoders import KnownEncoders
+from rankwright.text.index import graphs
 from rankwright.text.index.changes import (
     new_building,
     remembered_analyser,
@@ -33,13 +34,6 @@ from rankwright.text.index.checks import (
     weights_of,
 )
 from rankwright.text.index.encoding import encode_segments, encoded_fields, remove_work
-from rankwright.text.index.graphs import (
-    encoders_with_graphs,
-    measured_queries,
-    measured_recall,
-    with_graphs,
-    without_graphs,
-)
 from rankwright.text.index.manifest import (
     Manifest,
     changing,
@@ -58,7 +52,6 @@ if TYPE_CHECKING:
 
     from rankwright.text.analyser import Analysis
     from rankwright.text.index.checks import IndexedDocument
-    from rankwright.text.index.graphs import GraphRecall
     from rankwright.text.index.snapshot import SearchResults
     from rankwright.text.retrieval import RetrievalModel
 
@@ -224,7 +217,7 @@ class Index:
         n: int = 100,
         n_jobs: int = 1,
         on_progress: Callable[[int], None] = lambda _: None,
-    ) -> GraphRecall:
+    ) -> graphs.GraphRecall:
         """Build a graph of neighbours (HNSW, by usearch), by which `Dense` searches large collections faster.
 
         It finds most of the nearest documents; the result says how many of them. Scores stay exact. Documents that
@@ -247,15 +240,15 @@ class Index:
         depth = checked_n(n)
         options: Any = {"n_threads": resolve_threads(n_jobs), "on_progress": on_progress}
         encoded = None if queries is None else self.encoders.queries(name, checked_texts(queries))
-        asked = measured_queries(self.snapshot.vectors(name), encoded)
+        asked = graphs.measured_queries(self.snapshot.vectors(name), encoded)
         with self._changing() as manifest:
-            self._replace(with_graphs(self._folder, manifest, name, **options))
-        return measured_recall(name, self.snapshot.vectors(name), asked, depth)
+            self._replace(graphs.with_graphs(self._folder, manifest, name, **options))
+        return graphs.measured_recall(name, self.snapshot.vectors(name), asked, depth)
 
     def drop_graph(self, encoder: str | None = None) -> None:
         """Remove a graph of neighbours: `Dense` scores all documents again."""
         with self._changing() as manifest:
-            self._replace(without_graphs(self._folder, manifest, self.encoders.named(encoder)))
+            self._replace(graphs.without_graphs(self._folder, manifest, self.encoders.named(encoder)))
 
     def remove(self, ids: Iterable[str]) -> None:
         """Remove documents by their ids; all must be in the index."""
@@ -266,10 +259,11 @@ class Index:
     def merge(self, *, n_jobs: int | None = None) -> None:
         """Merge all segments into one, without removed documents; one segment is searched faster than several."""
         with self._changing() as manifest:
-            segments, graphs = segments_of(self._folder, manifest), encoders_with_graphs(self._folder, manifest)
+            segments = segments_of(self._folder, manifest)
+            encoders = graphs.encoders_with_graphs(self._folder, manifest)
             manifest = merge_neighbours(self._folder, manifest, segments, resolve_threads(n_jobs))
-            for name in graphs:
-                manifest = with_graphs(self._folder, manifest, name)
+            for name in encoders:
+                manifest = graphs.with_graphs(self._folder, manifest, name)
             self._replace(manifest)
 
     def verify(self) -> None:
