@@ -324,3 +324,22 @@ def test_rounds_that_there_is_no_time_for_are_named(monkeypatch):
     with pytest.warns(module.SkippedMemberWarning, match="trees with 4 rounds is skipped: no time was left"):
         ranker = rw.AutoRanker(n_jobs=1, time_limit=60).fit(DATA)
     assert ranker.run_.entries[0].rounds[-1] == 2
+
+
+@pytest.mark.parametrize("error", [InputError("too long."), KeyboardInterrupt()], ids=["failure", "ctrl-c"])
+def test_what_ends_longer_fits_keeps_the_shorter_ones(monkeypatch, error):
+    entry = Entry("trees", rw.LambdaMART(rounds=2, min_documents=2))
+    monkeypatch.setattr(ranker_module, "portfolio_for", lambda *_: [entry])
+    monkeypatch.setattr(JudgedEntry, "rises", property(lambda _: True))
+    original = Entry.fitted
+
+    def failing(self, *parts):
+        if self.rounds[-1] > 2:
+            raise error
+        return original(self, *parts)
+
+    monkeypatch.setattr(Entry, "fitted", failing)
+    with pytest.warns(UserWarning, match="trees is left out of the pool: too long|Interrupted; the model is"):
+        ranker = rw.AutoRanker(n_jobs=1).fit(DATA)
+    assert ranker.run_.entries[0].rounds[-1] == 2
+    assert ranker.history_.interrupted == isinstance(error, KeyboardInterrupt)

@@ -153,7 +153,12 @@ class Judging:
     def _improve(self, fill: Fill, entries: Sequence[Entry], named: Mapping[str, str]) -> None:
         """Let dearer fits of members take the places of their cheaper ones, which stay where there is no time."""
         dearer = Pool[JudgedEntry]()
-        fill(dearer, entries, lambda: None)
+        try:
+            fill(dearer, entries, lambda: None)
+        except KeyboardInterrupt:
+            dearer.interrupted = True
+        except InputError:  # all failed, and failures are named
+            pass
         by_name = {entry.name: entry for entry in dearer.members}
         self.pool.members = [by_name.get(entry.name, entry) for entry in self.pool.members]
         self.pool.skipped += [(named[name], reason) for name, reason in dearer.skipped if name in named]
