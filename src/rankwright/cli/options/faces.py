@@ -150,6 +150,7 @@ FACES = {
     ),
     "draws": Face("N", more={"min": 2}),
     "trials": Face("N"),
+    "preset": Face("NAME", words="How much to try: quick, default or best."),
     "time_limit": Face("TIME", "--time"),
     "storage": Face("FILE"),
     "form": Face(
@@ -162,18 +163,21 @@ FACES = {
         "LIST",
         words="Other libraries, separated by commas, whose rankers join: lightgbm, xgboost, catboost. They must "
         "be installed.",
+        rare=True,
         more={"autocompletion": complete_companions},
     ),
     "portfolio": Face(
         "LIST",
         words="The rankers to mix, in place of the built-in portfolio: names separated by commas, or JSON such as "
         '["ranksvm", {"ranker": "mart", "rounds": 50}].',
+        rare=True,
         more={"autocompletion": complete_rankers},
     ),
     "models": Face(
         "FILES",
         words="Model files, separated by commas, that join as they are: of rankwright, LightGBM, XGBoost, "
         "CatBoost or RankLib. They must not have learned from these queries.",
+        rare=True,
     ),
     "interpretable": Face(words="Choose one simple model: a weighted sum of features, or of thresholds."),
     "baseline_column": Face(
@@ -186,6 +190,7 @@ FACES = {
         "COLUMN",
         words="Column of the data with the time of each query, a date or a number: folds are in time order, and "
         "each is judged by fits on earlier queries only. The column is no feature unless --features names it.",
+        rare=True,
     ),
     "target": Face(
         "TARGET",

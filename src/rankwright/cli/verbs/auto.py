@@ -48,6 +48,7 @@ SYSTEM = option(
     "System for the leaderboard, as compare takes it: a model file of rankwright or another tool, scores, or a "
     "run. NAME=FILE names it. May be repeated.",
     "SYSTEM",
+    panel=MORE,
 )
 
 

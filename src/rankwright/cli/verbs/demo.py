@@ -11,8 +11,6 @@ from rankwright.cli.options.option_groups import option
 from rankwright.cli.options.shared_options import JSON, checked_output, this_command
 from rankwright.cli.output.console import describe, note, show
 from rankwright.cli.output.fit_progress import exit_interrupted, fit_with_progress
-from rankwright.data.splitting import concat
-from rankwright.models.scorer import scorer_of
 
 if TYPE_CHECKING:
     from rankwright.rankers.ranker import Ranker
@@ -39,6 +37,7 @@ def demo(
         rankwright demo
     """
     from rankwright.evaluation.compare import compare_report
+    from rankwright.models.scorer import scorer_of
 
     model = _model_beside(report)
     truth = rw.synthetic.RandomPolynomial.draw(seed)
@@ -133,6 +132,8 @@ def _lightgbm(train: rw.RankingData, valid: rw.RankingData) -> dict[str, Any]:
         import lightgbm
     except ImportError:
         return {}
+    from rankwright.data.splitting import concat
+
     data = concat(train, valid, shared_queries="separate")
     ranker = lightgbm.LGBMRanker(verbosity=-1)
     return {"LightGBM, defaults": ranker.fit(data.X, data.y.astype(int), group=data.groups.sizes)}

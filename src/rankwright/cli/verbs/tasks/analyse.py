@@ -266,7 +266,7 @@ KINDS = {
     "rounds": AnalysisKind("overfitting", _of_models_by_round, "model.rw --train train.txt --test test.txt"),
     "speed": AnalysisKind("speed_accuracy", _of_models, "a.rw --data test.txt --cost trees --trees 100,500"),
     "reranking": AnalysisKind(
-        "reranking", _of_systems, "fast.rw slow.rw --data test.csv --milliseconds 12", faces=RERANKING
+        "reranking", _of_systems, "old.rw new.rw --data test.csv --milliseconds 12", faces=RERANKING
     ),
     "steps": AnalysisKind("steps", _of_steps, "adarank rankboost --train train.txt", STEPS),
     "bound": AnalysisKind("bound_curve", _of_fit, "adarank --train train.txt", BOUND),
