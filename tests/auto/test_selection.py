@@ -20,7 +20,7 @@ def members():
 @pytest.mark.parametrize("part", [0, 1, None])
 def test_weights_are_the_mean_of_literal_greedy_selections(members, part):
     judgements = np.ones(len(PLAN.held_out.query), dtype=bool) if part is None else PLAN.held_out.part != part
-    chosen = select(members, METRIC, judgements)
+    chosen = select(members, METRIC, 1, judgements)
     indices = [entry.best_index(judgements) for entry in members]
     columns = [entry.scores[index].tolist() for entry, index in zip(members, indices, strict=True)]
 
@@ -38,13 +38,13 @@ def test_a_member_that_nothing_improves_is_alone():
     scores = np.arange(PLAN.held_out.labels.groups.n_rows, dtype=float)
     perfect = PLAN.held_out.labels.y + 0.0
     entries = [with_scores("perfect", perfect), with_scores("useless", scores)]
-    assert select(entries, METRIC, PLAN.held_out.everyone).weights.tolist() == [1.0, 0.0]
+    assert select(entries, METRIC, 1, PLAN.held_out.everyone).weights.tolist() == [1.0, 0.0]
 
 
 def test_queries_that_do_not_count_choose_nobody():
     nothing = np.full(len(PLAN.held_out.query), np.nan)
     entries = [made_entry(name, PLAN, nothing) for name in "ab"]
-    assert select(entries, METRIC, PLAN.held_out.everyone).weights.tolist() == [0.5, 0.5]
+    assert select(entries, METRIC, 1, PLAN.held_out.everyone).weights.tolist() == [0.5, 0.5]
 
 
 def test_the_better_way_for_other_queries_is_taken_and_the_first_of_equals(members):

@@ -4,7 +4,7 @@ import pytest
 import rankwright as rw
 from auto.examples import judged, plan_of
 from rankwright.auto import time_budget
-from rankwright.auto.portfolio import Entry
+from rankwright.auto.portfolio import LARGE_PRESETS, Entry
 from rankwright.auto.time_budget import affordable, pilot_seconds
 from rankwright.base.errors import InputError
 
@@ -14,7 +14,7 @@ ENTRIES = [Entry("linear", rw.RankSVM(), 1.0), Entry("trees", rw.LambdaMART(roun
 
 @pytest.fixture(autouse=True)
 def _a_second_per_fit_of_one_seed_of_trees(monkeypatch):
-    monkeypatch.setattr(time_budget, "pilot_seconds", lambda entry, _whole: entry.cost / 3)
+    monkeypatch.setattr(time_budget, "pilot_seconds", lambda entry, *_: entry.cost / 3)
 
 
 @pytest.mark.parametrize(
@@ -69,6 +69,33 @@ def test_a_pilot_extrapolates_two_fits(monkeypatch):
     monkeypatch.setattr(time_budget, "monotonic", lambda: clock[0])
     assert pilot_seconds(Slow(), PLAN.whole) == pytest.approx(2.0 + 0.01 * len(PLAN.whole))
     assert sizes[0] == sizes[1] < sizes[2] < len(PLAN.whole)
+
+
+def test_a_pilot_that_would_take_too_long_is_left_out(monkeypatch):
+    monkeypatch.undo()
+    clock, sizes = [0.0], []
+
+    class Slow:
+        def fitted(self, train, *_):
+            sizes.append(len(train))
+            clock[0] += 0.01 * len(train)
+
+    monkeypatch.setattr(time_budget, "monotonic", lambda: clock[0])
+    assert pilot_seconds(Slow(), PLAN.whole, 0.1) == pytest.approx(0.01 * len(PLAN.whole))
+    assert len(sizes) == 2
+
+
+def test_an_entry_that_cannot_tell_the_time_takes_nothing_away(monkeypatch):
+    def fail(*_):
+        raise InputError("There is nothing to learn.")
+
+    monkeypatch.setattr(time_budget, "pilot_seconds", fail)
+    assert affordable(PLAN, ENTRIES, 1e-3, 1, 0) == (PLAN, ENTRIES, 0.0)
+
+
+def test_presets_of_very_many_queries_differ_too():
+    fits = {name: sum(entry.seeds for entry in entries) for name, entries in LARGE_PRESETS.items()}
+    assert fits == {"quick": 1, "default": 3, "best": 6}
 
 
 def test_time_left_over_goes_to_seeds(monkeypatch):

@@ -82,7 +82,6 @@ class Judging:
         self._time_limit, self._weigh, self._seconds_per_cost = time_limit, weigh, seconds_per_cost
         self.pool: Pool[JudgedEntry] = Pool()
         self._rounds: list[Round] = []
-        self._n_entries = 0
 
     @property
     def history(self) -> History:

@@ -174,6 +174,12 @@ LARGE = (
 )
 """For very many queries: what a mixture of trees gains is small, and everything else is far behind."""
 
+LARGE_PRESETS = {
+    "quick": LARGE[:1],
+    "default": LARGE,
+    "best": tuple(replace(entry, seeds=2, cost=2 * entry.cost) for entry in LARGE),
+}
+
 INTERPRETABLE = (
     Entry("RankSVM", RankSVM(), 0.2),
     Entry("ListNet", ListNet(), 0.8),
@@ -186,7 +192,7 @@ INTERPRETABLE = (
 def portfolio_for(plan: FitPlan, data: Documents, preset: str) -> Sequence[Entry]:
     """Return the portfolio for data of this size; of several retrievers, their fusion comes first."""
     fusion = [Entry("fusion", Fusion(), 0.1)] if has_sources(data) else []
-    return [*fusion, *(LARGE if plan.is_large else PRESETS[preset])]
+    return [*fusion, *(LARGE_PRESETS[preset] if plan.is_large else PRESETS[preset])]
 
 
 def companion_entries(names: Sequence[str]) -> list[Entry]:

@@ -343,7 +343,7 @@ class AutoRanker(RandomParameters, Ranker):
         if budget is not None:
             ways = [lambda judgements: replace(frontier, judgements=judgements).within(members, budget).mix]
         elif not self.interpretable and len(members) > 1:
-            ways.append(partial(select, members, self.metric))
+            ways.append(partial(select, members, self.metric, n_threads))
         ways = list(map(remembered, ways))
         choose = best_choice(ways, held_out, self.metric, n_threads) if len(ways) > 1 else ways[0]
         return AutoRun(

@@ -51,7 +51,8 @@ class AutoRun(Result):
     whole
         The mixture of all of them.
     kept
-        The mixture that became the model: the whole one, or a cheaper one within the budget.
+        The mixture that became the model: the whole one, one of fewer members that is better for queries that did
+        not choose it, or a cheaper one within the budget.
     estimate
         The value to expect on new queries.
     max_microseconds
@@ -197,6 +198,12 @@ class AutoRun(Result):
                 f"{metric_value(kept.value)} ({difference(kept.value - whole.value)}). The same queries chose "
                 "what to keep; the estimate is corrected for that. The best single member need not keep the "
                 "budget."
+            )
+        elif len(kept.mix.kept) < len(whole.mix.kept):
+            members = counted(len(kept.mix.kept), "selected member")
+            text += (
+                f" The model has {members}, with {metric_value(kept.value)} out of fold; the mixture of "
+                f"{len(whole.mix.kept)} has {metric_value(whole.value)}."
             )
         return text
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 BAGS, MOST_MEMBERS = 10, 12
 
 
-def select(entries: Sequence[JudgedEntry], metric: Metric, judgements: NDArray[np.bool_]) -> Mix:
+def select(entries: Sequence[JudgedEntry], metric: Metric, n_threads: int, judgements: NDArray[np.bool_]) -> Mix:
     """Choose rounds by these judgements, and weights by greedy selection with replacement, the mean of ten bags.
 
     Each bag draws queries with replacement. It begins with the member that is best on them and adds, again and
@@ -41,7 +41,7 @@ def select(entries: Sequence[JudgedEntry], metric: Metric, judgements: NDArray[n
 
     def values(counts: Counts) -> Doubles:
         if counts not in known:
-            of_judgements = held_out.values(metric, weighted_sum(columns, counts), 1)
+            of_judgements = held_out.values(metric, weighted_sum(columns, counts), n_threads)
             known[counts] = held_out.by_query(of_judgements, judgements)
         return known[counts]
 

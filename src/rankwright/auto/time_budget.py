@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from time import monotonic
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+
+from rankwright.base.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -15,6 +18,7 @@ if TYPE_CHECKING:
     from rankwright.training.training_set import TrainingSet
 
 FEWEST_QUERIES = 4  # of a pilot
+PILOT = 0.05  # of the time, at most, for a fit on a quarter of the queries
 USED = 0.7  # of the time: estimates from a few queries are rough, and rounds may be added
 FEWER_FOLDS = {5: 0, 3: 0, 1: 500}  # from so many queries on: a fifth of fewer would tell too little
 
@@ -30,9 +34,15 @@ class Affordable(NamedTuple):
 def affordable(
     plan: FitPlan, entries: Sequence[Entry], time_limit: float, n_threads: int, seed: int
 ) -> Affordable:
-    """Return the first of ever cheaper runs that is expected to fit into the time; the cheapest if none is."""
-    dearest = max(entries, key=lambda entry: entry.cost / entry.seeds)
-    per_cost = pilot_seconds(dearest.single(), plan.whole) / max(dearest.single().cost, 1e-9)
+    """Return the first of ever cheaper runs that is expected to fit into the time; the cheapest if none is.
+
+    If the entry that tells the time cannot be fitted, everything is tried, and its failure is named there.
+    """
+    dearest = max((entry.single() for entry in entries), key=lambda entry: entry.cost)
+    try:
+        per_cost = pilot_seconds(dearest, plan.whole, PILOT * time_limit) / max(dearest.cost, 1e-9)
+    except InputError:
+        return Affordable(plan, list(entries))
     for run in _cheaper_and_cheaper(plan, entries, seed):
         n_fits = len(run.plan.all_parts) + 1
         cost = sum(entry.cost for entry in run.entries)
@@ -50,8 +60,11 @@ def _cheaper_and_cheaper(plan: FitPlan, entries: Sequence[Entry], seed: int) -> 
             yield Affordable(plan.with_folds(folds, seed), single)
 
 
-def pilot_seconds(entry: Entry, whole: TrainingSet) -> float:
-    """Return about how long a fit of an entry on all queries takes, from fits on a sixteenth and on a quarter."""
+def pilot_seconds(entry: Entry, whole: TrainingSet, most: float = math.inf) -> float:
+    """Return about how long a fit of an entry on all queries takes, from fits on a sixteenth and on a quarter.
+
+    A quarter that would take more than `most` seconds is not fitted.
+    """
     queries = np.flatnonzero(whole.labels.varied)  # from others there is nothing to learn
     sizes, seconds = [], []
     for fraction in (16, 16, 4):  # the first fit also imports modules
@@ -60,5 +73,7 @@ def pilot_seconds(entry: Entry, whole: TrainingSet) -> float:
         entry.fitted(pilot, 1, lambda _: None)
         sizes.append(len(pilot))
         seconds.append(monotonic() - started)
+        if len(seconds) == 2 and 4 * seconds[1] > most:
+            return seconds[1] * len(whole) / sizes[1]
     slope = (seconds[2] - seconds[1]) / max(1, sizes[2] - sizes[1])
     return seconds[2] + max(0.0, slope) * (len(whole) - sizes[2])
