@@ -21,6 +21,7 @@ static_assert(kCopied <= kRowPadding && kByteGroup % kCopied == 0);
 constexpr std::size_t kRowsInCache = 50'000;
 // With fewer additions, waking another thread costs more than it saves.
 constexpr std::size_t kAdditionsPerThread = 400'000;
+constexpr std::size_t kRowsPerPart = 25'000;
 
 // Copies of up to kByteGroup bytes of each of up to kRowBlock rows, side by side: the rows of a leaf are scattered
 // in memory, and additions must not wait for them.
@@ -134,6 +135,20 @@ void add_columns(const BinnedMatrix& binned, std::span<const std::uint32_t> rows
     }
 }
 
+// Rows are divided among threads, which have sums of their own: each row is then read once.
+std::size_t parts_of(std::size_t n_rows, int n_threads, std::size_t useful) {
+    const auto most = static_cast<std::size_t>(std::max(1, n_threads));
+    return std::clamp<std::size_t>(useful, 1, std::min(most, std::max<std::size_t>(1, n_rows)));
+}
+
+template <class Body>
+void for_each_part(std::span<const std::uint32_t> rows, std::size_t n_parts, int n_threads, const Body& body) {
+    parallel_for(n_parts, n_threads, [&](std::size_t part) {
+        const std::size_t first = rows.size() * part / n_parts;
+        body(part, rows.subspan(first, rows.size() * (part + 1) / n_parts - first));
+    });
+}
+
 }  // namespace
 
 Histogram new_histogram(std::size_t size) {
@@ -201,34 +216,37 @@ void HistogramPool::release(Histogram histogram) {
 
 void fill_histogram(const BinnedMatrix& binned, std::span<const std::uint32_t> rows, const Quantised& numbers,
                     std::span<const std::uint32_t> bytes, const HistogramLayout& layout, int n_threads,
-                    std::int64_t* histogram) {
-    const std::size_t useful = std::max<std::size_t>(1, rows.size() * bytes.size() / kAdditionsPerThread);
-    const std::size_t parts = std::min<std::size_t>(static_cast<std::size_t>(std::max(1, n_threads)), useful);
-    // Each thread has bytes of its own, so that no sums need to be merged afterwards.
-    const std::size_t per_thread = ((bytes.size() + parts - 1) / parts + 3) / 4 * 4;
-    parallel_ranges(bytes.size(), per_thread, n_threads, [&](std::size_t first, std::size_t last) {
-        layout.clear(first, last, histogram);
-        Packed* sums = histogram + first * kStride;
-        const auto thread_bytes = bytes.subspan(first, last - first);
+                    HistogramPool& pool, std::int64_t* histogram) {
+    const std::size_t useful = rows.size() * bytes.size() / kAdditionsPerThread;
+    const auto fill = [&](std::span<const std::uint32_t> part, std::int64_t* sums) {
+        layout.clear(0, bytes.size(), sums);
         numbers.visit([&](auto steps) {
             if (!binned.coarse && binned.n_rows < kRowsInCache)
-                add_columns<kStride>(binned, rows, steps, thread_bytes, sums);
+                add_columns<kStride>(binned, part, steps, bytes, sums);
             else
-                add_rows(binned, rows, steps, thread_bytes, sums);
+                add_rows(binned, part, steps, bytes, sums);
         });
+    };
+    std::vector<Histogram> others(parts_of(rows.size(), n_threads, useful) - 1);
+    for (Histogram& sums : others) sums = pool.take();
+    for_each_part(rows, others.size() + 1, n_threads, [&](std::size_t part, std::span<const std::uint32_t> own) {
+        fill(own, part == 0 ? histogram : others[part - 1].get());
     });
+    for (Histogram& sums : others) {
+        layout.add(sums.get(), histogram);
+        pool.release(std::move(sums));
+    }
 }
 
 void add_codes(const BinnedMatrix& binned, std::span<const std::uint32_t> rows, const Quantised& numbers,
                std::span<const std::uint32_t> features, int n_threads, std::span<Packed> sums) {
-    const auto parts = static_cast<std::size_t>(std::max(1, n_threads));
-    parallel_ranges(features.size(), (features.size() + parts - 1) / parts, n_threads,
-                    [&](std::size_t first, std::size_t last) {
-                        numbers.visit([&](auto steps) {
-                            add_columns<kCodes>(binned, rows, steps, features.subspan(first, last - first),
-                                                sums.data() + first * kCodes);
-                        });
-                    });
+    const std::size_t n_parts = parts_of(rows.size(), n_threads, rows.size() / kRowsPerPart);
+    std::vector<Packed> others((n_parts - 1) * sums.size());
+    for_each_part(rows, n_parts, n_threads, [&](std::size_t part, std::span<const std::uint32_t> own) {
+        Packed* const to = part == 0 ? sums.data() : others.data() + (part - 1) * sums.size();
+        numbers.visit([&](auto steps) { add_columns<kCodes>(binned, own, steps, features, to); });
+    });
+    for (std::size_t i = 0; i < others.size(); ++i) sums[i % sums.size()] += others[i];
 }
 
 }  // namespace rankwright

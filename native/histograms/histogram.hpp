@@ -64,9 +64,10 @@ class HistogramPool {
 };
 
 // Overwrites the slots of the bytes listed, one each, with the sums of packed gradient and hessian over `rows`.
+// Threads after the first take a histogram of the same layout from the pool.
 void fill_histogram(const BinnedMatrix& binned, std::span<const std::uint32_t> rows, const Quantised& numbers,
                     std::span<const std::uint32_t> bytes, const HistogramLayout& layout, int n_threads,
-                    std::int64_t* histogram);
+                    HistogramPool& pool, std::int64_t* histogram);
 
 // Adds the sums over `rows` to sums[i * 256 + code] for feature i of those listed.
 void add_codes(const BinnedMatrix& binned, std::span<const std::uint32_t> rows, const Quantised& numbers,

@@ -55,13 +55,15 @@ void round_finely(const RoundedRows& source, const NumberSizes& sum, int n_threa
 
 }  // namespace
 
-NumberSizes largest(const RoundedRows& rows) {
-    NumberSizes most;
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-        most.gradient = std::max(most.gradient, std::abs(rows.gradient_at(i)));
-        most.hessian = std::max(most.hessian, rows.hessian_at(i));
-    }
-    return most;
+NumberSizes largest(const RoundedRows& rows, int n_threads) {
+    std::vector<NumberSizes> most((rows.size() + kRowsPerChunk - 1) / kRowsPerChunk + 1);
+    parallel_ranges(rows.size(), kRowsPerChunk, n_threads, [&](std::size_t first, std::size_t last) {
+        NumberSizes& own = most[first / kRowsPerChunk];
+        for (std::size_t i = first; i < last; ++i)
+            own.grow_to({std::abs(rows.gradient_at(i)), rows.hessian_at(i)});
+    });
+    for (const NumberSizes& part : most) most.back().grow_to(part);
+    return most.back();
 }
 
 double step_of(double largest, std::size_t n_rows, int levels) {
@@ -80,14 +82,15 @@ void round_to_steps(const RoundedRows& rows, int n_threads, Quantised& quantised
 void quantise(std::span<const double> gradient, std::span<const double> hessian,
               std::span<const std::uint32_t> rows, std::span<const double> factors, int levels, int n_threads,
               Quantised& quantised) {
-    const RoundedRows source{gradient, hessian, rows, factors};
+    const bool are_all = rows.size() == gradient.size();
+    const RoundedRows source{gradient, hessian, are_all ? std::span<const std::uint32_t>() : rows, factors};
     if (levels == kFineLevels) {
         const NumberSizes sum = total(source);
         quantised.is_wide = std::isfinite(sum.gradient) && std::isfinite(sum.hessian);
         if (quantised.is_wide) return round_finely(source, sum, n_threads, quantised);
         levels = kMostLevels;
     }
-    const NumberSizes most = largest(source);
+    const NumberSizes most = largest(source, n_threads);
     quantised.gradient_step = step_of(most.gradient, source.size(), levels);
     quantised.hessian_step = step_of(most.hessian, source.size(), levels);
     round_to_steps(source, n_threads, quantised);

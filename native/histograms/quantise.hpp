@@ -1,6 +1,7 @@
 // Gradients and hessians as integers, whose sums are exact: neither the order of rows nor the number of threads
 // can change a sum, and so neither can change a tree.
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -57,9 +58,14 @@ struct RoundedRows {
 // The largest gradient in size, and the largest hessian.
 struct NumberSizes {
     double gradient = 0.0, hessian = 0.0;
+
+    void grow_to(const NumberSizes& other) {
+        gradient = std::max(gradient, other.gradient);
+        hessian = std::max(hessian, other.hessian);
+    }
 };
 
-NumberSizes largest(const RoundedRows& rows);
+NumberSizes largest(const RoundedRows& rows, int n_threads);
 
 // The step of numbers up to this size: 1 / levels of it, or more where n_rows such sums would not fit 32 bits.
 double step_of(double largest, std::size_t n_rows, int levels);

@@ -12,6 +12,7 @@
 #include <mutex>
 #include <system_error>
 #include <thread>
+#include <utility>
 
 namespace rankwright {
 namespace {
@@ -21,11 +22,19 @@ namespace {
 struct Job {
     const std::function<void(std::size_t)>& body;
     const std::size_t n_chunks;
-    int open_slots;  // pool threads that may still join; guarded by the pool's mutex
+    const Job* const parent;  // whose chunk has started this job; null: none has
+    int open_slots;           // threads that may still join; guarded by the pool's mutex
     int helpers = 0;
     std::atomic<std::size_t> next{0};
     std::exception_ptr error{};  // guarded by the pool's mutex
 };
+
+thread_local const Job* current_job = nullptr;  // whose chunk this thread runs
+
+bool is_within(const Job* inner, const Job* outer) {
+    while (inner != nullptr && inner != outer) inner = inner->parent;
+    return inner == outer;
+}
 
 class Pool {
   public:
@@ -36,10 +45,13 @@ class Pool {
             jobs_.push_back(&job);
         }
         wake_.notify_all();
+        if (job.parent != nullptr) left_.notify_all();
         take_chunks(job);
         std::unique_lock lock(mutex_);
         jobs_.remove(&job);  // no other thread can join
-        left_.wait(lock, [&] { return job.helpers == 0; });
+        // Until the others are done, helps with what their chunks have started.
+        while (job.helpers > 0)
+            if (!help(lock, [&](const Job* started) { return is_within(started, &job); })) left_.wait(lock);
     }
 
   private:
@@ -56,24 +68,28 @@ class Pool {
 
     [[noreturn]] void serve() {
         std::unique_lock lock(mutex_);
-        for (;;) {
-            const auto waiting =
-                std::find_if(jobs_.begin(), jobs_.end(), [](Job* job) { return job->open_slots > 0; });
-            if (waiting == jobs_.end()) {
-                wake_.wait(lock);
-                continue;
-            }
-            Job& job = **waiting;
-            --job.open_slots;
-            ++job.helpers;
-            lock.unlock();
-            take_chunks(job);
-            lock.lock();
-            if (--job.helpers == 0) left_.notify_all();
-        }
+        for (;;)
+            if (!help(lock, [](const Job*) { return true; })) wake_.wait(lock);
+    }
+
+    // Works on a job of this kind, unlocked; false if none wants another thread.
+    template <class Kind>
+    bool help(std::unique_lock<std::mutex>& lock, const Kind& kind) {
+        const auto waiting =
+            std::find_if(jobs_.begin(), jobs_.end(), [&](Job* job) { return job->open_slots > 0 && kind(job); });
+        if (waiting == jobs_.end()) return false;
+        Job& job = **waiting;
+        --job.open_slots;
+        ++job.helpers;
+        lock.unlock();
+        take_chunks(job);
+        lock.lock();
+        if (--job.helpers == 0) left_.notify_all();
+        return true;
     }
 
     void take_chunks(Job& job) {
+        const Job* const outer = std::exchange(current_job, &job);
         try {
             for (std::size_t chunk; (chunk = job.next.fetch_add(1)) < job.n_chunks;) job.body(chunk);
         } catch (...) {
@@ -81,6 +97,7 @@ class Pool {
             std::lock_guard lock(mutex_);
             if (!job.error) job.error = std::current_exception();
         }
+        current_job = outer;
     }
 
     static constexpr int kMostThreads = 255;
@@ -113,7 +130,7 @@ void parallel_for(std::size_t n_chunks, int n_threads, const std::function<void(
         for (std::size_t chunk = 0; chunk < n_chunks; ++chunk) body(chunk);
         return;
     }
-    Job job{body, n_chunks, static_cast<int>(useful) - 1};
+    Job job{body, n_chunks, current_job, static_cast<int>(useful) - 1};
     the_pool().run(job);
     if (job.error) std::rethrow_exception(job.error);
 }

@@ -2,11 +2,16 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <numeric>
 #include <optional>
 
+#include "threads/parallel_for.hpp"
+
 namespace rankwright {
 namespace {
+
+constexpr std::size_t kRowsPerRange = 1 << 16;
 
 std::vector<std::uint32_t> all_of(std::size_t n) {
     std::vector<std::uint32_t> numbers(n);
@@ -30,6 +35,31 @@ void draw_rows(const SampleGuard& guard, std::uint64_t seed, int n_threads, std:
     task.sample_weights = std::span(workspace.drawn_weights).first(n_drawn);
 }
 
+// Whether body(first, last) is true for all ranges of rows.
+template <class Body>
+bool all_ranges(std::size_t n_rows, int n_threads, const Body& body) {
+    std::atomic<bool> all = true;
+    parallel_ranges(n_rows, kRowsPerRange, n_threads, [&](std::size_t first, std::size_t last) {
+        if (!body(first, last)) all = false;
+    });
+    return all;
+}
+
+bool are_finite(const Lambdas& lambdas, int n_threads) {
+    return all_ranges(lambdas.gradient.size(), n_threads, [&](std::size_t first, std::size_t last) {
+        return all_finite(lambdas.gradient.subspan(first, last - first)) &&
+               all_finite(lambdas.hessian.subspan(first, last - first));
+    });
+}
+
+// The scores after a tree with these outputs; false if one is not finite.
+bool add_outputs(Doubles scores, double shrinkage, Doubles outputs, int n_threads, std::span<double> sums) {
+    return all_ranges(scores.size(), n_threads, [&](std::size_t first, std::size_t last) {
+        for (std::size_t row = first; row < last; ++row) sums[row] = shrinkage * outputs[row] + scores[row];
+        return all_finite(sums.subspan(first, last - first));
+    });
+}
+
 }  // namespace
 
 RoundsEnd boost_trees(const TreeRounds& rounds, Doubles start, std::span<const RoundDraw> draws,
@@ -47,7 +77,7 @@ RoundsEnd boost_trees(const TreeRounds& rounds, Doubles start, std::span<const R
     Rows order;
     for (const RoundDraw& draw : draws) {
         rounds.rule(scores, order, rounds.n_threads, {gradient, hessian});
-        if (!all_finite(gradient) || !all_finite(hessian)) return RoundsEnd::kNotFinite;
+        if (!are_finite({gradient, hessian}, rounds.n_threads)) return RoundsEnd::kNotFinite;
         GrowthTask task{gradient, hessian, draw.rows, {}, draw.features, rounds.monotone};
         if (rounds.guard != nullptr)
             draw_rows(*rounds.guard, draw.seed, rounds.n_threads, draw.rows, workspace, task);
@@ -67,8 +97,7 @@ RoundsEnd boost_trees(const TreeRounds& rounds, Doubles start, std::span<const R
         if (!(lowest < highest)) return RoundsEnd::kNothingLeft;
         const std::size_t round = results.trees.size();
         const std::span<double> sums = results.scores.subspan(round * n_rows, n_rows);
-        for (std::size_t row = 0; row < n_rows; ++row) sums[row] = rounds.shrinkage * outputs[row] + scores[row];
-        if (!all_finite(sums)) return RoundsEnd::kNotFinite;
+        if (!add_outputs(scores, rounds.shrinkage, outputs, rounds.n_threads, sums)) return RoundsEnd::kNotFinite;
         for (std::size_t row = 0; row < following.size(); ++row)
             results.outputs[round * following.size() + row] = tree.leaf_value[following.leaf(tree, row)];
         results.trees.push_back(std::move(tree));

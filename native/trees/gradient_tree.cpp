@@ -110,7 +110,8 @@ GrownTree grow_tree(const BinnedMatrix& features, GrowthTask task, const GrowthL
     space.sample_gains = {};
     const GradientStatistic statistic(limits, search, space.sample_gains);
     const auto fill = [&](RowList rows, int threads, Packed* histogram) {
-        fill_histogram(binned, rows, space.quantised, search.bytes(), search.layout(), threads, histogram);
+        fill_histogram(binned, rows, space.quantised, search.bytes(), search.layout(), threads, space.histograms,
+                       histogram);
     };
     LocalRows rows(binned, task.sample, search.layout(), fill, judging, task.all_rows_judge, space);
     GrownTree tree;

@@ -145,17 +145,16 @@ class Grower {
         std::stable_sort(next.begin(), next.end(),
                          [](const Leaf<S>* a, const Leaf<S>* b) { return a->best.gain > b->best.gain; });
         const auto left = static_cast<std::size_t>(splits_left());
-        std::size_t most = next[0]->rows.size() < kRowsPerThread ? 1 : std::min(space_.scratch.size(), left);
+        std::size_t most = next[0]->rows.size() < kRowsAhead ? 1 : std::min(space_.scratch.size(), left);
         // A third of the splits left: those with lower gains often lose to later children.
         if (store_.takes_batches()) most = (left + 2) / 3;
         next.resize(std::min(next.size(), most));
         add_children(next);
         if (store_.takes_batches() || next.size() == 1)
             return divide_and_search(next, {space_.scratch[0], n_threads_});
-        const int threads_per_leaf = std::max(1, n_threads_ / static_cast<int>(next.size()));
-        parallel_for(next.size(), n_threads_, [&](std::size_t i) {
-            divide_and_search({&next[i], 1}, {space_.scratch[i], threads_per_leaf});
-        });
+        // A thread whose leaf is done helps with those that are not.
+        parallel_for(next.size(), n_threads_,
+                     [&](std::size_t i) { divide_and_search({&next[i], 1}, {space_.scratch[i], n_threads_}); });
     }
 
     void add_children(std::span<Leaf<S>* const> parents) {

@@ -35,7 +35,8 @@ void PartitionRows::begin(const PartTask& task, std::size_t n_leaves) {
         search_ =
             std::make_unique<GradientSearch>(binned_, task_, limits_, space_.quantised, space_.all_quantised);
         fill = [this](RowList rows, int threads, Packed* histogram) {
-            fill_histogram(binned_, rows, space_.quantised, search_->bytes(), layout(), threads, histogram);
+            fill_histogram(binned_, rows, space_.quantised, search_->bytes(), layout(), threads, space_.histograms,
+                           histogram);
         };
     }
     space_.histograms.resize(layout().size());
@@ -141,7 +142,7 @@ void find_leaves(const BinnedMatrix& binned, const SplitArrays& splits, std::spa
         const std::vector<float>& edges = binned.edges[feature];
         const auto code = std::ranges::lower_bound(edges, splits.threshold[split]) - edges.begin();
         const std::size_t n_left =
-            divide(binned, {feature, static_cast<int>(code), splits.missing_left[split] != 0}, rows, buffer);
+            divide(binned, {feature, static_cast<int>(code), splits.missing_left[split] != 0}, rows, 1, buffer);
         left_to_do.push_back({splits.left[split], rows.first(n_left)});
         left_to_do.push_back({splits.right[split], rows.subspan(n_left)});
     }

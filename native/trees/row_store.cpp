@@ -94,7 +94,7 @@ void LocalRows::divide_rows(Division& division, Worker& worker) {
     std::vector<std::uint32_t>& buffer = worker.scratch.buffer;
     buffer.resize(std::max({buffer.size(), parent.n_sample, parent.n_rest}));
     const auto part = [&](RowList rows, RowList LeafRows::* list, std::size_t LeafRows::* size) {
-        const std::size_t n_left = rankwright::divide(binned_, division.split, rows, buffer);
+        const std::size_t n_left = rankwright::divide(binned_, division.split, rows, worker.n_threads, buffer);
         division.left.*list = rows.first(n_left);
         division.right.*list = rows.subspan(n_left);
         division.left.*size = n_left;

@@ -136,5 +136,6 @@ class LocalRows : public RowStore {
 
 // With fewer rows, waking another thread costs more than it saves.
 constexpr std::size_t kRowsPerThread = 50'000;
+constexpr std::size_t kRowsAhead = 10'000;  // the same for dividing leaves, one per thread
 
 }  // namespace rankwright

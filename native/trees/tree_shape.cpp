@@ -1,9 +1,14 @@
 #include "trees/tree_shape.hpp"
 
 #include <algorithm>
+#include <cstring>
+
+#include "threads/parallel_for.hpp"
 
 namespace rankwright {
 namespace {
+
+constexpr std::size_t kRowsPerRun = 1 << 15;
 
 // Levels that no row has take the side of missing values.
 void add_set(const Category& category, const CodeSplit& split, TreeShape& tree) {
@@ -13,6 +18,20 @@ void add_set(const Category& category, const CodeSplit& split, TreeShape& tree) 
     for (std::size_t level = 0; level < n_levels; ++level)
         if (split.sends_left(category.code_of_level[level]))
             tree.set_words[first + level / kWordBits] |= std::uint32_t{1} << level % kWordBits;
+}
+
+// Leaves the rows that go left at the front, and writes the others to the buffer; returns how many go left.
+std::size_t divide_run(const std::uint8_t* codes, const CodeSplit& split, std::span<std::uint32_t> rows,
+                       std::uint32_t* buffer) {
+    std::uint32_t* to_left = rows.data();
+    for (const std::uint32_t row : rows) {  // writes to both sides and advances one: no branch to mispredict
+        const bool goes_left = split.sends_left(codes[row]);
+        *to_left = row;
+        *buffer = row;
+        to_left += goes_left;
+        buffer += !goes_left;
+    }
+    return static_cast<std::size_t>(to_left - rows.data());
 }
 
 }  // namespace
@@ -48,19 +67,25 @@ void add_leaf(const ParentLink& position, double cover, TreeShape& tree) {
 }
 
 std::size_t divide(const BinnedMatrix& binned, const CodeSplit& split, std::span<std::uint32_t> rows,
-                   std::span<std::uint32_t> buffer) {
+                   int n_threads, std::span<std::uint32_t> buffer) {
     const std::uint8_t* codes = binned.column(split.feature);
-    std::uint32_t* to_left = rows.data();
-    std::uint32_t* to_right = buffer.data();
-    for (const std::uint32_t row : rows) {  // writes to both sides and advances one: no branch to mispredict
-        const bool goes_left = split.sends_left(codes[row]);
-        *to_left = row;
-        *to_right = row;
-        to_left += goes_left;
-        to_right += !goes_left;
-    }
-    std::copy(buffer.data(), to_right, to_left);
-    return static_cast<std::size_t>(to_left - rows.data());
+    std::vector<std::size_t> n_left((rows.size() + kRowsPerRun - 1) / kRowsPerRun);
+    parallel_ranges(rows.size(), kRowsPerRun, n_threads, [&](std::size_t first, std::size_t last) {
+        n_left[first / kRowsPerRun] =
+            divide_run(codes, split, rows.subspan(first, last - first), buffer.data() + first);
+    });
+    const auto move_runs = [&](std::uint32_t* to, const std::uint32_t* from, bool left) {
+        for (std::size_t run = 0; run < n_left.size(); ++run, from += kRowsPerRun) {
+            const std::size_t size = std::min(kRowsPerRun, rows.size() - run * kRowsPerRun);
+            const std::size_t n_moved = left ? n_left[run] : size - n_left[run];
+            std::memmove(to, from, n_moved * sizeof(*to));
+            to += n_moved;
+        }
+        return to;
+    };
+    std::uint32_t* const middle = move_runs(rows.data(), rows.data(), true);
+    move_runs(middle, buffer.data(), false);
+    return static_cast<std::size_t>(middle - rows.data());
 }
 
 }  // namespace rankwright

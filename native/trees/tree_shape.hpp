@@ -54,6 +54,6 @@ void add_leaf(const ParentLink& position, double cover, TreeShape& tree);
 // Moves the rows that go left to the front, each side in its old order; returns how many do. The buffer has room
 // for all rows.
 std::size_t divide(const BinnedMatrix& binned, const CodeSplit& split, std::span<std::uint32_t> rows,
-                   std::span<std::uint32_t> buffer);
+                   int n_threads, std::span<std::uint32_t> buffer);
 
 }  // namespace rankwright

@@ -190,7 +190,7 @@ nb::tuple largest_numbers(Array<double> gradient, Array<double> hessian, Array<s
     const auto rows = checked_subset(sample, gradient.size(), kSample);
     require(sample_weights.size() == 0 || sample_weights.size() == rows.size(), "there must be a weight per row");
     const NumberSizes sizes =
-        rows.empty() ? NumberSizes() : largest({view(gradient), view(hessian), rows, view(sample_weights)});
+        rows.empty() ? NumberSizes() : largest({view(gradient), view(hessian), rows, view(sample_weights)}, 1);
     return nb::make_tuple(sizes.gradient, sizes.hessian);
 }
 
