@@ -25,6 +25,10 @@ VALID = RankingData([[3.0], [1.0], [2.0]], [1, 0, 0], ["v", "v", "v"])
 UP, DOWN = FeatureScorer(0, 1, n_features=1, missing=0), FeatureScorer(0, -1, n_features=1, missing=0)
 
 
+def always(value):
+    return lambda: value
+
+
 def watch(metric=RR(), validation=None, *, patience=None, on_round=None):  # noqa: B008  # a frozen value
     return Monitor(metric, TRAIN, validation, patience=patience, on_round=on_round, n_threads=1)
 
@@ -68,16 +72,26 @@ def test_rounds_that_are_observed_together_are_those_observed_one_by_one(sign):
 
 def test_a_whole_model_is_judged_by_itself():
     monitor = watch(validation=VALID, patience=2)
-    stops = [monitor.observe_model(model, np.array([1.0, 0.0])) for model in (DOWN, UP, DOWN, DOWN)]
+    models = (DOWN, UP, DOWN, DOWN)
+    stops = [monitor.observe_model(always(model), always(np.array([1.0, 0.0]))) for model in models]
     assert (stops, monitor.best_round) == ([False, False, False, True], 2)
     assert [this.validation for this in monitor.history] == pytest.approx([1 / 3, 1.0, 1 / 3, 1 / 3])
     assert [(this.weight, this.train) for this in monitor.history] == [(1.0, 1.0)] * 4
 
 
+def test_a_model_that_nobody_measures_is_not_made():
+    def refuse():
+        raise AssertionError
+
+    monitor = Monitor(RR(), None, None, patience=None, on_round=None, n_threads=1)
+    assert not monitor.observe_model(refuse, refuse)
+    assert len(monitor.history) == 1
+
+
 def test_where_rounds_converge_the_last_is_the_best():
     monitor = Monitor(RR(), TRAIN, VALID, patience=None, on_round=None, n_threads=1, converging=True)
     for model in (UP, DOWN):
-        assert not monitor.observe_model(model, np.zeros(2))
+        assert not monitor.observe_model(always(model), always(np.zeros(2)))
     assert (monitor.best_round, monitor.history.converging) == (2, True)
     assert monitor.history.reason == "the last round, because rounds approach the optimum"
 

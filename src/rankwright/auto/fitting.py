@@ -25,6 +25,7 @@ from rankwright.data.query_features import spread_within, standardised
 from rankwright.ensembling.pool import Candidate, Pool
 from rankwright.metrics.base import mean_over_queries
 from rankwright.models.model_file import load, save
+from rankwright.models.nested_scorers import QueryFeatureScorer
 from rankwright.training.history import History, Round
 
 if TYPE_CHECKING:
@@ -319,6 +320,8 @@ def candidate_of(
 
 def _staged(entry: Entry, scorer: Scorer, judges: TrainingSet, n_threads: int) -> Doubles:
     """Return the scores of the judging documents, one row per number of rounds that the scorer can be cut to."""
+    if isinstance(scorer, QueryFeatureScorer):  # its columns are made once for all cuts, and for other members
+        judges, scorer = judges.with_query_features(scorer.columns, raw=scorer.raw), scorer.inner
     rounds = entry.rounds if scorer.n_rounds else ()
     cut = [scorer.first(n_rounds) if n_rounds < scorer.n_rounds else scorer for n_rounds in rounds] or [scorer]
     return np.array([model.predict(judges.data, n_jobs=n_threads) for model in cut])

@@ -167,7 +167,7 @@ class PermuRank(StoppingParameters, MarginLossParameters, MarginRanker):
         with monitor:  # Ctrl-C ends the rounds, not the fit
             for weights, sizes in self._rounds(permutations, queries.X, self._first_scores(queries, task)):
                 models.append(self._model(models, weights))
-                if monitor.observe_model(queries.scorer_of_columns(models[-1]), queries.X @ models[-1], sizes):
+                if queries.show(models[-1], monitor, sizes):
                     break
         if not models:
             raise InputError("There is nothing to learn: no feature tells better documents from worse ones.")

@@ -204,13 +204,13 @@ def interval_of(values: Doubles, gain: float = 0.0) -> tuple[float, float]:
     If all values are between 0 and 1, so is the interval.
     """
     with requiring("scipy"):
-        from scipy.stats import t
+        from scipy.special import stdtrit
 
     kept = values[~np.isnan(values)]
     if len(kept) < 2:
         return np.nan, np.nan
     error = WIDENING * float(kept.std(ddof=1)) / float(np.sqrt(len(kept)))
-    reach = float(t.ppf((1 + LEVEL) / 2, len(kept) - 1)) * error
+    reach = float(stdtrit(len(kept) - 1, (1 + LEVEL) / 2)) * error
     middle = float(kept.mean()) + gain
     return within_range(middle - reach, kept), within_range(middle + reach, kept)
 

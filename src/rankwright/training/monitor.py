@@ -232,7 +232,7 @@ class Monitor:
             so_far = self._validation_scores
             self._validation_scores = outputs if so_far is None else so_far + outputs
         self._total_weight += member.weight
-        return self._measure(float(member.weight), scores, diagnostics or {})
+        return self._measure(float(member.weight), lambda: scores, diagnostics or {})
 
     @property
     def measures_training(self) -> bool:
@@ -282,15 +282,21 @@ class Monitor:
         return False
 
     def observe_model(
-        self, model: Scorer, scores: Doubles, diagnostics: Mapping[str, float] | None = None
+        self,
+        model: Callable[[], Scorer],
+        scores: Callable[[], Doubles],
+        diagnostics: Mapping[str, float] | None = None,
     ) -> bool:
-        """Record a round that gives a complete model, of weight 1; return whether the fit should stop."""
+        """Record a round that gives a complete model, of weight 1; return whether the fit should stop.
+
+        `model` and `scores` are called only if the validation or the training documents are measured.
+        """
         if self._validation is not None:
-            self._validation_scores = model.predict(self._validation, n_jobs=self._n_threads)
+            self._validation_scores = model().predict(self._validation, n_jobs=self._n_threads)
         return self._measure(1.0, scores, diagnostics or {})
 
-    def _measure(self, weight: float, scores: Doubles, diagnostics: Mapping[str, float]) -> bool:
-        trained = None if self._train is None else self._per_query(self._train, self._scores(scores))
+    def _measure(self, weight: float, scores: Callable[[], Doubles], diagnostics: Mapping[str, float]) -> bool:
+        trained = None if self._train is None else self._per_query(self._train, self._scores(scores()))
         return self._note(weight, trained, self._validated(), diagnostics)
 
     def _note(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from abc import abstractmethod
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -30,7 +31,7 @@ from rankwright.training.learners.network_learner import Network
 from rankwright.training.training_set import QueryLabels, TrainingSet
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -104,6 +105,12 @@ class ScaledQueries:
         """Return the scorer of the columns that `scaling` applies centre and spread to."""
         return linear_of_columns(weights, self.scaling)
 
+    def show(self, weights: Doubles, monitor: Monitor, diagnostics: Mapping[str, float] | None = None) -> bool:
+        """Let a monitor observe the model with these weights; return whether the fit should stop."""
+        return monitor.observe_model(
+            lambda: self.scorer_of_columns(weights), lambda: self.X @ weights, diagnostics
+        )
+
     def scorer(self, weights: Doubles) -> Scorer:
         """Return the scorer of the raw features."""
         return over_columns(self.scorer_of_columns(weights), self.scaling)
@@ -134,8 +141,8 @@ class MarginRanker(ScaledRanker):
         weights, gap = np.zeros(queries.X.shape[1]), np.inf
         with monitor:
             for solution in islice(solutions, most):
-                monitor.observe_model(queries.scorer_of_columns(solution.weights), queries.X @ solution.weights)
                 weights, gap = solution.weights, solution.gap
+                queries.show(weights, monitor)
                 if gap <= tolerance:
                     break
         if gap > tolerance and not monitor.history.interrupted:
@@ -188,14 +195,19 @@ class NetworkRanker(StoppingParameters, ShrinkageParameters, RandomParameters, S
         queries, pull = np.flatnonzero(judged.varied), self._pull(judged)
         self.skipped_queries_ = len(judged.groups) - len(queries)
         monitor = self._monitor(judged, scaling, task, patience=self.patience)
-        models: list[Scorer] = []
+        parameters: list[Doubles] = []  # after each round
+
+        def model(number: int) -> Scorer:
+            return network_of_columns(network.widths, parameters[number - 1], scaling)
+
         with monitor:  # Ctrl-C ends the loop, not the fit
-            for _ in range(self.rounds):
+            for number in range(1, self.rounds + 1):
                 network.learn(queries, pull, task.weights)
-                models.append(network_of_columns(network.widths, network.parameters, scaling))
-                if monitor.observe_model(models[-1], network.scores(n_threads=task.n_threads)):
+                parameters.append(network.parameters)
+                scores = partial(network.scores, n_threads=task.n_threads)
+                if monitor.observe_model(partial(model, number), scores):
                     break
-        return over_columns(models[monitor.best_round - 1], scaling), monitor.history
+        return over_columns(model(monitor.best_round), scaling), monitor.history
 
     def _network(self, task: FitTask, scaling: Scaling) -> Network:
         # In canonical order, so that neither the order of rows nor the names of queries change the model.
