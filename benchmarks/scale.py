@@ -130,9 +130,9 @@ def extrapolated(constants: Constants, runs: list[Run], documents: float = 1e9, 
     """Return a table of a round on clusters of other sizes, by how histograms are added up."""
     requests = float(np.mean([run.requests for run in runs]))
     divisions = float(np.mean([run.divisions for run in runs]))
-    fine = 4_112 * 5 * (1 + 2 * divisions)
-    coarse = 2_112 * row_bytes(features) * (1 + divisions)
-    voted = 2_112 * row_bytes(40) * (1 + divisions) + fine  # 2 x 20 features that workers vote for
+    fine = 4_112 * 4 * (1 + 2 * divisions)
+    coarse = 128 * features * (1 + divisions)
+    voted = 128 * 40 * (1 + divisions) + fine  # 2 x 20 features that workers vote for
     head = ("workers", "GB each", "MB sent by each", "s without exchange")
     lines = [(*head, "to one coordinator", "tree", "by feature", "voting"), ("---:",) * (len(head) + 4)]
     for workers in (10, 30, 100, 300, 1_000):

@@ -170,7 +170,7 @@ void HistogramLayout::for_each(const std::int64_t* from, std::int64_t* to, const
     for (std::size_t slot = 0; slot < n_used.size(); ++slot, from += slot_size(), to += slot_size()) {
         const std::size_t size = static_cast<std::size_t>(n_used[slot]) * width;
         for (std::size_t i = 0; i < size; ++i) combine(from[i], to[i]);
-        if (n_used[slot] == kCodes) continue;
+        if (by_level || n_used[slot] == kCodes) continue;
         for (std::size_t i = kMissing * width; i < kCodes * width; ++i) combine(from[i], to[i]);
     }
 }

@@ -42,6 +42,30 @@ void GradientSearch::list_bytes() {
     for (const std::uint32_t feature : features_) starts_.push_back(starts[binned_.levels[feature].byte]);
 }
 
+HistogramLayout GradientSearch::sent_layout() const {
+    if (!binned_.coarse) return layout_;
+    HistogramLayout sent;
+    sent.by_level = true;
+    for (const std::uint32_t feature : features_)
+        sent.n_used.push_back(static_cast<int>(binned_.levels[feature].n_levels));
+    return sent;
+}
+
+void GradientSearch::write_sent(const Packed* histogram, Packed* sent) const {
+    if (!binned_.coarse) {
+        std::copy_n(histogram, layout_.size(), sent);
+        return;
+    }
+    for (std::size_t slot = 0; slot < features_.size(); ++slot)
+        level_sums(histogram, slot, sent + slot * kCoarseLevels);
+}
+
+void GradientSearch::read_sent() {
+    layout_ = sent_layout();
+    if (!layout_.by_level) return;
+    for (std::size_t slot = 0; slot < features_.size(); ++slot) starts_[slot] = slot * layout_.slot_size();
+}
+
 // With a coarse sample, the first stage only selects promising features; all rows then choose the split.
 std::int64_t GradientSearch::n_judged(const GradientLeaf& leaf) const {
     return static_cast<std::int64_t>(task_.all_rows_judge ? leaf.rows.size() : leaf.rows.n_sample);
@@ -178,12 +202,13 @@ FeatureSums GradientSearch::level_sums(const Packed* histogram, std::size_t slot
     const FeatureLevels& levels = binned_.levels[features_[slot]];
     const Packed* byte = histogram + starts_[slot];
     if (levels.n_levels == kCodes) return {byte, binned_.n_bins(features_[slot]), byte[kMissing]};
+    const int n_known = static_cast<int>(levels.n_levels) - levels.any_missing;
+    if (layout_.by_level) return {byte, n_known, levels.any_missing ? byte[n_known] : 0};
     std::fill_n(sums, kCoarseLevels, Packed{0});
     const std::size_t stride = levels.stride, run = stride * levels.n_levels;
     for (std::size_t first = 0; first + run <= kCodes; first += run)
         for (std::size_t level = 0; level < levels.n_levels; ++level)
             for (std::size_t i = 0; i < stride; ++i) sums[level] += byte[first + level * stride + i];
-    const int n_known = static_cast<int>(levels.n_levels) - levels.any_missing;
     return {sums, n_known, levels.any_missing ? sums[n_known] : 0};
 }
 

@@ -25,6 +25,12 @@ class GradientSearch {
     const HistogramLayout& layout() const { return layout_; }
     std::span<const std::uint32_t> bytes() const { return bytes_; }  // of a row: one slot of the histogram each
     std::size_t feature(std::size_t slot) const { return features_[slot]; }
+    // The sums that workers send: by level in the coarse layout, which are fewer than those by byte.
+    HistogramLayout sent_layout() const;
+    void write_sent(const Packed* histogram, Packed* sent) const;
+    // From now on histograms are such sums.
+    void read_sent();
+
     int direction(std::size_t slot) const { return task_.monotone.empty() ? 0 : task_.monotone[features_[slot]]; }
 
     // Whether the left side of a leaf's split has less hessian, as far as levels tell: a guess at the smaller one.

@@ -24,7 +24,8 @@ class GradientStatistic {
     Packed total(const Packed* histogram) const {
         const int n_used = layout().n_used.front();
         const Packed sum = std::accumulate(histogram, histogram + n_used, Packed{0});
-        return n_used == static_cast<int>(kCodes) ? sum : sum + histogram[kMissing];
+        const bool has_missing = layout().by_level || n_used == static_cast<int>(kCodes);
+        return has_missing ? sum : sum + histogram[kMissing];
     }
 
     void subtract(Packed part, Packed& whole) const { whole -= part; }
@@ -131,7 +132,8 @@ GrownTree grow_remote_tree(const BinnedMatrix& binned, const GrowthTask& task, c
     };
     set(units, space.quantised);
     set(all_units, space.all_quantised);
-    const GradientSearch search(binned, task, limits, space.quantised, space.all_quantised);
+    GradientSearch search(binned, task, limits, space.quantised, space.all_quantised);
+    search.read_sent();
     space.sample_gains = {};
     const GradientStatistic statistic(limits, search, space.sample_gains);
     GrownTree tree;

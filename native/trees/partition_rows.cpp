@@ -64,38 +64,50 @@ void PartitionRows::quantise(const PartTask& task) {
     if (task.all_steps) round({task.gradient, task.hessian, {}, {}}, *task.all_steps, space_.all_quantised);
 }
 
-// Sums of codes that are not in use are never written; those of all parts are added.
-Histogram PartitionRows::zeros() {
+// Sums of codes that are not in use are never written, but those of all parts are added.
+Histogram PartitionRows::empty_histogram() {
     Histogram histogram = space_.histograms.take();
-    std::fill_n(histogram.get(), histogram_size(), 0);
+    if (!binned_.coarse) std::fill_n(histogram.get(), layout().size(), 0);
     return histogram;
 }
 
-std::int64_t* PartitionRows::copy(Histogram histogram, std::int64_t* to) {
-    to = std::copy_n(histogram.get(), histogram_size(), to);
+std::int64_t* PartitionRows::send(Histogram histogram, std::int64_t* to) {
+    if (search_)
+        search_->write_sent(histogram.get(), to);
+    else
+        std::copy_n(histogram.get(), layout().size(), to);
     space_.histograms.release(std::move(histogram));
-    return to;
+    return to + histogram_size();
 }
 
 void PartitionRows::root(std::int64_t* histogram) {
     Worker worker{space_.scratch.front(), n_threads_};
-    Histogram sums = zeros();
+    Histogram sums = empty_histogram();
     leaves_[0] = rows_->root(sums.get(), worker);
-    copy(std::move(sums), histogram);
+    send(std::move(sums), histogram);
 }
 
+// Where rows are read in blocks, one pass serves all leaves; otherwise one histogram after another stays in the
+// cache.
 void PartitionRows::divide(std::span<const PartDivision> divisions, std::span<std::int64_t> sizes,
                            std::int64_t* histograms) {
+    const std::size_t together = rows_->takes_batches() ? divisions.size() : 1;
+    for (std::size_t first = 0; first < divisions.size(); first += together)
+        divide_together(divisions.subspan(first, together), sizes.subspan(2 * first), histograms);
+}
+
+void PartitionRows::divide_together(std::span<const PartDivision> divisions, std::span<std::int64_t> sizes,
+                                    std::int64_t*& histograms) {
     Worker worker{space_.scratch.front(), n_threads_};
     std::vector<Division> local;
     std::vector<Histogram> sums;
     for (const PartDivision& division : divisions) {
-        if (division.is_summed) sums.push_back(zeros());
+        if (division.is_summed) sums.push_back(empty_histogram());
         local.push_back({&leaves_[division.parent], division.split, division.left_is_summed,
                          division.is_summed ? sums.back().get() : nullptr});
     }
     rows_->divide_as_asked(local, worker);
-    for (Histogram& histogram : sums) histograms = copy(std::move(histogram), histograms);
+    for (Histogram& histogram : sums) histograms = send(std::move(histogram), histograms);
     for (std::size_t i = 0; i < local.size(); ++i) {
         leaves_[divisions[i].left] = local[i].left;
         leaves_[divisions[i].right] = local[i].right;
@@ -105,7 +117,7 @@ void PartitionRows::divide(std::span<const PartDivision> divisions, std::span<st
 }
 
 void PartitionRows::sum_codes(std::span<const std::uint32_t> leaves, std::span<const std::uint32_t> features,
-                              Packed* sums, std::int64_t* counts) {
+                              std::size_t n_counted, Packed* sums, std::int64_t* counts) {
     Worker worker{space_.scratch.front(), n_threads_};
     std::vector<CodeRequest>
         requests;  // the features of a leaf together, which are summed in one pass over its rows
@@ -115,8 +127,11 @@ void PartitionRows::sum_codes(std::span<const std::uint32_t> leaves, std::span<c
         requests.back().features.push_back(features[i]);
     }
     rows_->sum_codes(requests, worker);
-    for (std::size_t i = 0; i < leaves.size(); ++i)
-        std::ranges::copy(rows_->count(leaves_[leaves[i]], features[i]), counts + i * kCodes);
+    for (std::size_t i = 0; i < leaves.size(); ++i) {
+        const bool has_all = !binned_.coarse || binned_.levels[features[i]].any_missing;
+        const std::size_t most = has_all ? binned_.n_rows : n_counted;
+        std::ranges::copy(rows_->count_some(leaves_[leaves[i]], features[i], most), counts + i * kCodes);
+    }
 }
 
 void PartitionRows::number_rows(std::span<const std::uint32_t> leaves,

@@ -39,7 +39,7 @@ class PartitionRows {
 
     // Starts a tree; n_leaves is the most leaves, including those that are divided in vain, that it may have.
     void begin(const PartTask& task, std::size_t n_leaves);
-    std::size_t histogram_size() const { return layout().size(); }
+    std::size_t histogram_size() const { return search_ ? search_->sent_layout().size() : layout().size(); }
     std::size_t n_leaves() const { return leaves_.size(); }
     const BinnedMatrix& binned() const { return binned_; }
 
@@ -47,17 +47,20 @@ class PartitionRows {
     // Overwrites sizes with the rows of each left child, in the sample and in the rest; histograms, one after the
     // other, with the sums of those children that are asked for.
     void divide(std::span<const PartDivision> divisions, std::span<std::int64_t> sizes, std::int64_t* histograms);
-    // Overwrites 256 sums and 256 numbers of documents for each pair of a leaf and a feature.
-    void sum_codes(std::span<const std::uint32_t> leaves, std::span<const std::uint32_t> features, Packed* sums,
-                   std::int64_t* counts);
+    // Overwrites 256 sums and 256 numbers of documents for each pair of a leaf and a feature. If the feature has
+    // no missing values, only about n_counted documents are counted.
+    void sum_codes(std::span<const std::uint32_t> leaves, std::span<const std::uint32_t> features,
+                   std::size_t n_counted, Packed* sums, std::int64_t* counts);
     // Overwrites leaf_of_row with the position of each row's leaf among those listed, which hold all rows.
     void number_rows(std::span<const std::uint32_t> leaves, std::span<std::uint32_t> leaf_of_row) const;
 
   private:
     const HistogramLayout& layout() const { return class_search_ ? class_search_->layout() : search_->layout(); }
     void quantise(const PartTask& task);
-    Histogram zeros();
-    std::int64_t* copy(Histogram histogram, std::int64_t* to);  // returns the end of the copy
+    void divide_together(std::span<const PartDivision> divisions, std::span<std::int64_t> sizes,
+                         std::int64_t*& histograms);
+    Histogram empty_histogram();
+    std::int64_t* send(Histogram histogram, std::int64_t* to);  // returns the end of what it wrote
 
     const BinnedMatrix& binned_;
     const int n_threads_;

@@ -31,16 +31,20 @@ int threads_for(const LeafRows& rows, const Worker& worker) {
 
 }  // namespace
 
+SplitSides sides(const CodeCounts& counts, const CodeSplit& split) {
+    SplitSides n;
+    for (std::size_t code = 0; code < counts.size(); ++code)
+        (split.sends_left(static_cast<std::uint8_t>(code)) ? n.left : n.right) += counts[code];
+    return n;
+}
+
 bool RowStore::any_missing(const LeafRows& rows, std::size_t feature) {
     return count(rows, feature)[kMissing] > 0;
 }
 
 bool RowStore::leaves_enough(const LeafRows& rows, const CodeSplit& split, std::int64_t least) {
-    const CodeCounts counts = count(rows, split.feature);
-    std::int64_t n_left = 0, n_right = 0;
-    for (std::size_t code = 0; code < kCodes; ++code)
-        (split.sends_left(static_cast<std::uint8_t>(code)) ? n_left : n_right) += counts[code];
-    return std::min(n_left, n_right) >= least;
+    const auto [left, right] = sides(count(rows, split.feature), split);
+    return std::min(left, right) >= least;
 }
 
 LocalRows::LocalRows(const BinnedMatrix& binned, std::span<const std::uint32_t> sample,
@@ -169,10 +173,17 @@ void LocalRows::sum_codes_of(const CodeRequest& request, std::size_t first, std:
 }
 
 CodeCounts LocalRows::count(const LeafRows& rows, std::size_t feature) {
+    return count_some(rows, feature, rows.size());
+}
+
+CodeCounts LocalRows::count_some(const LeafRows& rows, std::size_t feature, std::size_t most) {
     fetch_column(feature);
     CodeCounts counts(kCodes);
-    count_codes(binned_.column(feature), rows.sample, counts);
-    if (all_rows_judge_) count_codes(binned_.column(feature), rows.rest, counts);
+    const auto count = [&](RowList list) {
+        count_codes(binned_.column(feature), list.first(std::min(most, list.size())), counts);
+    };
+    count(rows.sample);
+    if (all_rows_judge_) count(rows.rest);
     return counts;
 }
 

@@ -19,6 +19,11 @@ namespace rankwright {
 using RowList = std::span<std::uint32_t>;
 using CodeCounts = std::vector<std::int64_t>;  // number of documents by code; empty: not counted
 
+struct SplitSides {
+    std::int64_t left = 0, right = 0;
+};
+SplitSides sides(const CodeCounts& counts, const CodeSplit& split);
+
 // Sums of single features, for the search of one leaf.
 struct LeafScratch {
     std::vector<Packed> levels, codes;
@@ -110,6 +115,8 @@ class LocalRows : public RowStore {
     void divide_as_asked(std::span<Division> divisions, Worker& worker);
     void sum_codes(std::span<const CodeRequest> requests, Worker& worker) override;
     CodeCounts count(const LeafRows& rows, std::size_t feature) override;
+    // The same, of at most so many documents of the sample, and of the rest.
+    CodeCounts count_some(const LeafRows& rows, std::size_t feature, std::size_t most);
     bool any_missing(const LeafRows& rows, std::size_t feature) override;
     bool leaves_enough(const LeafRows& rows, const CodeSplit& split, std::int64_t least) override;
 

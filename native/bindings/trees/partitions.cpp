@@ -3,6 +3,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <map>
+#include <numeric>
 
 #include "bindings/trees/growth_arguments.hpp"
 #include "bindings/trees/tree_arrays.hpp"
@@ -118,7 +119,8 @@ nb::tuple divided(BoundPart& part, Matrix<std::int64_t> divisions) {
     return nb::make_tuple(sizes.numpy(), histograms.numpy());
 }
 
-nb::tuple summed_codes(BoundPart& part, Array<std::uint32_t> leaves, Array<std::uint32_t> features) {
+nb::tuple summed_codes(BoundPart& part, Array<std::uint32_t> leaves, Array<std::uint32_t> features,
+                       std::size_t n_counted) {
     require(leaves.size() == features.size(), "there must be one feature per leaf");
     for (const std::uint32_t leaf : view(leaves)) part.checked_leaf(leaf);
     for (const std::uint32_t feature : view(features))
@@ -126,7 +128,7 @@ nb::tuple summed_codes(BoundPart& part, Array<std::uint32_t> leaves, Array<std::
     Output<std::int64_t, 2> sums({leaves.size(), kCodes}), counts({leaves.size(), kCodes});
     {
         nb::gil_scoped_release release;
-        part.rows.sum_codes(view(leaves), view(features), sums.span().data(), counts.span().data());
+        part.rows.sum_codes(view(leaves), view(features), n_counted, sums.span().data(), counts.span().data());
     }
     return nb::make_tuple(sums.numpy(), counts.numpy());
 }
@@ -194,11 +196,21 @@ nb::tuple largest_numbers(Array<double> gradient, Array<double> hessian, Array<s
     return nb::make_tuple(sizes.gradient, sizes.hessian);
 }
 
+// A worker counts so many documents of a leaf for each that must be on both sides of a split.
+constexpr std::size_t kCountedRows = 64;
+
 // Rows behind a Python object with the methods root, divide, sum_codes and sum_leaves, which sum over all parts.
 class CalledRows : public RemoteRows {
   public:
-    CalledRows(nb::object parts, std::size_t n_sample, std::size_t n_rest, std::size_t histogram_size)
-        : parts_(std::move(parts)), n_sample_(n_sample), n_rest_(n_rest), histogram_size_(histogram_size) {}
+    CalledRows(const BinnedMatrix& binned, nb::object parts, std::size_t n_sample, std::size_t n_rest,
+               std::size_t histogram_size, std::size_t n_counted, bool all_rows_judge)
+        : binned_(binned),
+          parts_(std::move(parts)),
+          n_sample_(n_sample),
+          n_rest_(n_rest),
+          histogram_size_(histogram_size),
+          n_counted_(n_counted),
+          all_rows_judge_(all_rows_judge) {}
 
     bool takes_batches() const override { return true; }
 
@@ -250,30 +262,41 @@ class CalledRows : public RemoteRows {
     void sum_codes(std::span<const CodeRequest> requests, Worker&) override {
         std::vector<std::uint32_t> leaves, features;
         for (const CodeRequest& request : requests) {
-            for (const auto* listed : {&request.features, &request.counted})
-                for (const std::uint32_t feature : *listed) {
-                    leaves.push_back(request.rows->id);
-                    features.push_back(feature);
-                }
+            std::vector<std::uint32_t> wanted = request.features;
+            for (const std::uint32_t feature : request.counted)
+                if (std::ranges::find(wanted, feature) == wanted.end()) wanted.push_back(feature);
+            leaves.insert(leaves.end(), wanted.size(), request.rows->id);
+            features.insert(features.end(), wanted.begin(), wanted.end());
         }
         nb::gil_scoped_acquire acquire;
-        const auto [sums, counts] = asked(leaves, features);
+        const auto [sums, counts] = asked(leaves, features, n_counted_);
         std::size_t i = 0;
         for (const CodeRequest& request : requests) {
-            for (std::size_t slot = 0; slot < request.features.size(); ++slot)
-                std::copy_n(sums.data() + (i + slot) * kCodes, kCodes, request.sums + slot * kCodes);
-            i += request.features.size() + request.counted.size();
+            std::copy_n(sums.data() + i * kCodes, request.features.size() * kCodes, request.sums);
+            while (i < leaves.size() && leaves[i] == request.rows->id) ++i;
         }
         for (i = 0; i < leaves.size(); ++i) keep(leaves[i], features[i], counts.data() + i * kCodes);
     }
 
     CodeCounts count(const LeafRows& rows, std::size_t feature) override {
-        const auto key = std::pair(rows.id, static_cast<std::uint32_t>(feature));
-        if (const auto known = counts_.find(key); known != counts_.end()) return known->second;
+        const CodeCounts& known = known_counts(rows, feature);
+        const std::size_t n_rows = all_rows_judge_ ? rows.size() : rows.n_sample;
+        const bool has_all = std::reduce(known.begin(), known.end()) == static_cast<std::int64_t>(n_rows);
+        if (has_all && !known.empty()) return known;
         nb::gil_scoped_acquire acquire;
-        const auto answer = asked({rows.id}, {key.second});
-        keep(key.first, key.second, answer.second.data());
-        return counts_[key];
+        const auto number = static_cast<std::uint32_t>(feature);
+        keep(rows.id, number, asked({rows.id}, {number}, n_rows).second.data());
+        return known;
+    }
+
+    bool any_missing(const LeafRows& rows, std::size_t feature) override {
+        return (!binned_.coarse || binned_.levels[feature].any_missing) && RowStore::any_missing(rows, feature);
+    }
+
+    // Counts of some documents often suffice.
+    bool leaves_enough(const LeafRows& rows, const CodeSplit& split, std::int64_t least) override {
+        const auto [left, right] = sides(known_counts(rows, split.feature), split);
+        return std::min(left, right) >= least || RowStore::leaves_enough(rows, split, least);
     }
 
     void sum_leaves(std::span<const std::uint32_t> leaves, std::vector<double>& gradients,
@@ -288,20 +311,19 @@ class CalledRows : public RemoteRows {
     }
 
   private:
-    // By the documents that judged the split, where they were counted.
-    bool left_is_smaller(const Division& division) const {
-        const auto known = counts_.find({division.parent->id, static_cast<std::uint32_t>(division.split.feature)});
-        if (known == counts_.end()) return division.left_is_lighter;
-        std::int64_t n_left = 0, n_right = 0;
-        for (std::size_t code = 0; code < kCodes; ++code)
-            (division.split.sends_left(static_cast<std::uint8_t>(code)) ? n_left : n_right) += known->second[code];
-        return n_left <= n_right;
+    // As far as the documents tell that were counted, or hessians.
+    bool left_is_smaller(const Division& division) {
+        const auto [n_left, n_right] =
+            sides(known_counts(*division.parent, division.split.feature), division.split);
+        return n_left + n_right > 0 ? n_left <= n_right : division.left_is_lighter;
     }
 
     using CodeAnswer = std::pair<Matrix<std::int64_t>, Matrix<std::int64_t>>;
 
-    CodeAnswer asked(const std::vector<std::uint32_t>& leaves, const std::vector<std::uint32_t>& features) {
-        auto answer = nb::cast<CodeAnswer>(parts_.attr("sum_codes")(to_numpy(leaves), to_numpy(features)));
+    CodeAnswer asked(const std::vector<std::uint32_t>& leaves, const std::vector<std::uint32_t>& features,
+                     std::size_t n_counted) {
+        auto answer =
+            nb::cast<CodeAnswer>(parts_.attr("sum_codes")(to_numpy(leaves), to_numpy(features), n_counted));
         for (const auto& numbers : {answer.first, answer.second})
             require(numbers.shape(0) == leaves.size() && numbers.shape(1) == kCodes, "codes have another size");
         return answer;
@@ -311,8 +333,15 @@ class CalledRows : public RemoteRows {
         counts_[{leaf, feature}] = CodeCounts(counts, counts + kCodes);
     }
 
-    nb::object parts_;
-    std::size_t n_sample_, n_rest_, histogram_size_;
+    // Of all or some documents of a leaf; empty: of none.
+    const CodeCounts& known_counts(const LeafRows& rows, std::size_t feature) {
+        return counts_[{rows.id, static_cast<std::uint32_t>(feature)}];
+    }
+
+    const BinnedMatrix& binned_;
+    const nb::object parts_;
+    const std::size_t n_sample_, n_rest_, histogram_size_, n_counted_;
+    const bool all_rows_judge_;
     std::map<std::pair<std::uint32_t, std::uint32_t>, CodeCounts> counts_;
 };
 
@@ -333,8 +362,9 @@ nb::dict grown_remotely(const BinnedMatrix& binned, nb::object parts, std::size_
     for (const NumberSizes& size : sizes) units.push_back({size.gradient, size.hessian});
     const std::size_t histogram_size =
         shared ? ClassSearch(binned, task.features, limits, units, wide_width(units.size() + 1)).layout().size()
-               : GradientSearch(binned, task, limits, {}, {}).layout().size();
-    CalledRows rows(std::move(parts), n_sample, n_rest, histogram_size);
+               : GradientSearch(binned, task, limits, {}, {}).sent_layout().size();
+    const std::size_t n_counted = kCountedRows * static_cast<std::size_t>(limits.min_documents);
+    CalledRows rows(binned, std::move(parts), n_sample, n_rest, histogram_size, n_counted, task.all_rows_judge);
     const GrownTree tree = grow_alone(workspace, [&] {
         if (shared)
             return grow_remote_class_tree(binned, task.features, limits, std::move(units), rows, n_threads,
@@ -357,7 +387,7 @@ void bind_partitions(nb::module_& m) {
              nb::arg("shared"), nb::arg("n_leaves"))
         .def("root", &root)
         .def("divide", &divided, nb::arg("divisions"))
-        .def("sum_codes", &summed_codes, nb::arg("leaves"), nb::arg("features"))
+        .def("sum_codes", &summed_codes, nb::arg("leaves"), nb::arg("features"), nb::arg("n_counted"))
         .def("leaf_of_row", &leaves_of_rows, nb::arg("leaves"));
     m.def("fixed_sums", &fixed_sums, nb::arg("values"), nb::arg("leaf_of_row"), nb::arg("n_leaves"),
           nb::arg("exponent"), nb::arg("n_threads"));

@@ -261,8 +261,8 @@ class _Parts:
     def divide(self, divisions: NDArray[np.int64]) -> Any:
         return self._ask("divide", divisions)
 
-    def sum_codes(self, leaves: NDArray[np.uint32], features: NDArray[np.uint32]) -> Any:
-        return self._ask("sum_codes", leaves, features)
+    def sum_codes(self, leaves: NDArray[np.uint32], features: NDArray[np.uint32], n_counted: int) -> Any:
+        return self._ask("sum_codes", leaves, features, n_counted)
 
     def sum_leaves(self, leaves: NDArray[np.uint32]) -> tuple[Doubles, Doubles]:
         if not self._has_begun:

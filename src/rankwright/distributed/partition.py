@@ -145,10 +145,13 @@ class Partition:
         return self._rows.divide(divisions)
 
     def sum_codes(
-        self, leaves: NDArray[np.uint32], features: NDArray[np.uint32]
+        self, leaves: NDArray[np.uint32], features: NDArray[np.uint32], n_counted: int
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return sums and numbers of documents by code, for pairs of a leaf and a feature."""
-        return self._rows.sum_codes(leaves, features)
+        """Return sums and numbers of documents by code, for pairs of a leaf and a feature.
+
+        If the feature has no missing values, about `n_counted` documents are counted.
+        """
+        return self._rows.sum_codes(leaves, features, n_counted)
 
     def sum_leaves(self, of_class: int | None, leaves: NDArray[np.uint32], exponents: NDArray[np.int64]) -> Any:
         """End a tree; return the sums of gradients, then of hessians, of each class and leaf, as integers."""
