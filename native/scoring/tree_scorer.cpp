@@ -46,22 +46,23 @@ CopyKernel<T> copy_kernel(const ValueKernels& kernels) {
 }
 
 // A float is never too large.
-bool any_too_large(const DenseRows<float>&, const float*, std::size_t, const ValueKernels&) { return false; }
+bool any_too_large(const DenseRows<float>&, const float*, std::size_t, std::size_t, std::size_t,
+                   const ValueKernels&) {
+    return false;
+}
 
-bool any_too_large(const DenseRows<double>& matrix, const double* block, std::size_t n,
-                   const ValueKernels& kernels) {
-    const TooLargeKernel too_large = kernels.too_large;
-    const auto width = static_cast<std::ptrdiff_t>(matrix.n_features);
-    if (matrix.feature_stride == 1 && matrix.row_stride == width)
-        return too_large(block, 1, n * matrix.n_features);
+// Whether a value of n rows, in the features from begin to end, is too large.
+bool any_too_large(const DenseRows<double>& matrix, const double* block, std::size_t n, std::size_t begin,
+                   std::size_t end, const ValueKernels& kernels) {
     const bool by_row = matrix.feature_stride == 1;
-    const std::size_t n_runs = by_row ? n : matrix.n_features;
+    const std::size_t n_features = end - begin, n_runs = by_row ? n : n_features;
+    const std::ptrdiff_t stride = by_row ? matrix.feature_stride : matrix.row_stride,
+                         run_stride = by_row ? matrix.row_stride : matrix.feature_stride;
+    const double* const first = block + static_cast<std::ptrdiff_t>(begin) * matrix.feature_stride;
     bool exceeds = false;
-    for (std::size_t run = 0; run < n_runs; ++run) {
-        const double* values =
-            block + static_cast<std::ptrdiff_t>(run) * (by_row ? matrix.row_stride : matrix.feature_stride);
-        exceeds |= by_row ? too_large(values, 1, matrix.n_features) : too_large(values, matrix.row_stride, n);
-    }
+    for (std::size_t run = 0; run < n_runs; ++run)
+        exceeds |= kernels.too_large(first + static_cast<std::ptrdiff_t>(run) * run_stride, stride,
+                                     by_row ? n_features : n);
     return exceeds;
 }
 
@@ -78,12 +79,19 @@ bool separates_missing(const FlatTrees& trees, std::uint32_t split) {
     return trees.missing_left[split] == 0 && trees.threshold[split] == kInfinity;
 }
 
+// The bits of a number below a power of two in reverse order.
+std::size_t reversed(std::size_t number, std::size_t power) {
+    std::size_t bits = 0;
+    for (; power > 1; power /= 2, number /= 2) bits = 2 * bits + number % 2;
+    return bits;
+}
+
 // The code of one value.
 std::int8_t encode(const Column& column, float value) {
     if (column.missing_right) value = value == value ? std::min(value, column.highest) : kInfinity;
-    std::size_t node = 1;
-    for (int level = 0; level < column.depth; ++level) node += node + (column.search[node] < value);
-    return static_cast<std::int8_t>(node - (std::size_t{1} << column.depth) - 128);
+    const auto n_below =
+        std::lower_bound(column.sorted, column.sorted + (1 << column.depth) - 1, value) - column.sorted;
+    return static_cast<std::int8_t>(n_below - 128);
 }
 
 // Numbers the leaves of a small tree from left to right; fills the offsets of its splits, and its values in this
@@ -109,27 +117,50 @@ void lay_out_small_tree(std::span<const std::int32_t> left, std::span<const std:
         splits[split].offset = {four_times(size_of(left[split])), four_times(first[split] - first[split + 1])};
 }
 
-// Turns the splits of an oblivious tree into one per level, and fills its leaf values from left to right. Returns
-// the number of levels, or 0 and nothing changed if the tree is not oblivious or has fewer than two levels.
-std::int32_t lay_out_oblivious_tree(std::span<const std::int32_t> left, std::span<const std::int32_t> right,
-                                    Doubles values, CodedSplit* splits, double* leaves) {
-    const auto n_levels = static_cast<std::int32_t>(std::bit_width(left.size()));
-    if (!std::has_single_bit(values.size()) || n_levels < 2 || n_levels > kMaxLevels) return 0;
-    std::vector<CodedSplit> levels;
-    std::vector<std::int32_t> nodes{0}, below;  // of one level, and of the next
-    for (std::int32_t level = 0; level < n_levels; ++level, nodes.swap(below)) {
-        below.clear();
-        const CodedSplit& first = levels.emplace_back(splits[std::max(nodes[0], 0)]);
-        for (std::int32_t node : nodes) {
-            if (node < 0 || splits[node].codes != first.codes || splits[node].rank != first.rank) return 0;
-            below.push_back(left[static_cast<std::size_t>(node)]);
-            below.push_back(right[static_cast<std::size_t>(node)]);
-        }
+bool same_test(const CodedSplit& a, const CodedSplit& b) { return a.codes == b.codes && a.rank == b.rank; }
+
+// The tests of a tree's splits, each once, if the results of all of them give the leaf faster than its splits: in
+// a symmetric tree, there is one per level. Otherwise nothing.
+std::vector<CodedSplit> few_tests(std::span<const CodedSplit> splits) {
+    std::vector<CodedSplit> tests;
+    for (const CodedSplit& split : splits) {
+        if (std::ranges::any_of(tests, [&](const CodedSplit& test) { return same_test(test, split); })) continue;
+        if (tests.size() == kMaxTests) return {};
+        tests.push_back(split);
     }
-    std::copy(levels.begin(), levels.end(), splits);
-    for (std::size_t leaf = 0; leaf < nodes.size(); ++leaf)
-        leaves[leaf] = values[static_cast<std::size_t>(-1 - nodes[leaf])];
-    return n_levels;
+    const std::size_t n_values = std::size_t{1} << tests.size();
+    const bool faster = tests.size() < splits.size() && n_values <= std::max(kLeaves, 4 * splits.size());
+    return faster ? tests : std::vector<CodedSplit>{};
+}
+
+// Fills the value of the leaf for every combination of the results of the tests; that of the first is the highest
+// bit of its number.
+void fill_values_by_tests(std::span<const std::int32_t> left, std::span<const std::int32_t> right, Doubles values,
+                          std::span<const CodedSplit> splits, std::span<const CodedSplit> tests,
+                          double* by_result) {
+    struct Visit {
+        std::int32_t node;
+        std::uint32_t known, results;  // bits of tests above the node
+    };
+    std::vector<Visit> visits{{0, 0, 0}};
+    while (!visits.empty()) {
+        const auto [node, known, results] = visits.back();
+        visits.pop_back();
+        if (node < 0) {
+            const std::uint32_t free = ((1u << tests.size()) - 1) & ~known;
+            for (std::uint32_t others = free;; others = (others - 1) & free) {
+                by_result[results | others] = values[static_cast<std::size_t>(-1 - node)];
+                if (others == 0) break;
+            }
+            continue;
+        }
+        const auto number = static_cast<std::size_t>(node);
+        const auto test = std::ranges::find_if(
+            tests, [&](const CodedSplit& candidate) { return same_test(candidate, splits[number]); });
+        const std::uint32_t bit = 1u << (tests.end() - test - 1);
+        if (!(known & bit) || !(results & bit)) visits.push_back({left[number], known | bit, results});
+        if (!(known & bit) || (results & bit)) visits.push_back({right[number], known | bit, results | bit});
+    }
 }
 
 template <class T>
@@ -190,9 +221,10 @@ void TreeScorer::close_column(std::vector<float>& thresholds) {
     const std::size_t n_ranks = std::size_t{1} << column.depth;
     thresholds.resize(n_ranks, kInfinity);
     std::vector<float> both(2 * table_size(column) + kChunk, kInfinity);
-    std::size_t next = 1;
-    for (std::size_t apart = n_ranks; apart > 1; apart /= 2)
-        for (std::size_t rank = apart / 2 - 1; rank < n_ranks; rank += apart) both[next++] = thresholds[rank];
+    for (std::size_t level = 1; level < n_ranks; level *= 2)
+        for (std::size_t rank = n_ranks / level / 2 - 1, number = 0; number < level;
+             rank += n_ranks / level, ++number)
+            both[level + reversed(number, level)] = thresholds[rank];
     std::copy_n(thresholds.data(), n_ranks, &both[table_size(column)]);
     for (std::size_t start = 0; start < both.size(); start += kChunk)
         std::copy_n(&both[start], kChunk, chunks_.emplace_back().thresholds);
@@ -218,21 +250,26 @@ void TreeScorer::lay_out_trees(const FlatTrees& trees) {
         const auto begin = static_cast<std::size_t>(trees.splits[tree]);
         const auto n_splits = static_cast<std::size_t>(trees.splits[tree + 1]) - begin;
         const Doubles values = trees.leaf_value.subspan(begin + tree, n_splits + 1);
-        first_leaf[tree] = leaves_.size();
-        leaves_.resize(leaves_.size() + round_up(n_splits + 1, kLeaves) / kLeaves);
-        double* leaves = leaves_[first_leaf[tree]].values;
         const auto left = trees.left.subspan(begin, n_splits), right = trees.right.subspan(begin, n_splits);
-        CodedSplit* const splits = splits_.data() + begin;
-        const std::int32_t n_levels = lay_out_oblivious_tree(left, right, values, splits, leaves);
-        if (n_levels == 0 && n_splits < kSmallTree) {
-            lay_out_small_tree(left, right, values, splits, leaves);
-        } else if (n_levels == 0) {
+        const std::span<CodedSplit> splits(splits_.data() + begin, n_splits);
+        const std::vector<CodedSplit> tests = few_tests(splits);
+        const std::size_t n_leaves = tests.empty() ? n_splits + 1 : std::size_t{1} << tests.size();
+        first_leaf[tree] = leaves_.size();
+        leaves_.resize(leaves_.size() + round_up(n_leaves, kLeaves) / kLeaves);
+        double* leaves = leaves_[first_leaf[tree]].values;
+        if (!tests.empty()) {
+            fill_values_by_tests(left, right, values, splits, tests, leaves);
+            std::ranges::copy(tests, splits.begin());
+        } else if (n_splits < kSmallTree) {
+            lay_out_small_tree(left, right, values, splits.data(), leaves);
+        } else {
             for (std::size_t split = 0; split < n_splits; ++split)
                 splits[split].child = {left[split], right[split]};
             std::copy(values.begin(), values.end(), leaves);
         }
-        const auto n_coded = n_levels == 0 ? static_cast<std::int32_t>(n_splits) : n_levels;
-        trees_.push_back({splits, nullptr, n_coded, static_cast<std::int32_t>(n_splits + 1), n_levels > 0});
+        const std::size_t n_coded = tests.empty() ? n_splits : tests.size();
+        trees_.push_back({splits.data(), nullptr, static_cast<std::int32_t>(n_coded),
+                          static_cast<std::int32_t>(n_leaves), !tests.empty()});
     }
     for (std::size_t tree = 0; tree < n_trees; ++tree) trees_[tree].leaves = leaves_.data() + first_leaf[tree];
 }
@@ -257,7 +294,7 @@ template <class Matrix>
 bool TreeScorer::score_chunk(const Matrix& matrix, std::size_t first, SimdPath path,
                              std::span<double> scores) const {
     const std::size_t n_blocks = (scores.size() + kBlock - 1) / kBlock, n_columns = this->n_columns();
-    const auto codes = std::make_unique<BlockBytes[]>(n_blocks * n_columns);
+    const auto codes = std::make_unique_for_overwrite<BlockBytes[]>(n_blocks * n_columns);
     const auto sums = std::make_unique<BlockScores[]>(n_blocks);
     for (std::size_t block = 0; block < n_blocks; ++block) {
         const std::size_t begin = block * kBlock, n = std::min(kBlock, scores.size() - begin);
@@ -285,19 +322,25 @@ template <class T>
 bool TreeScorer::encode_block(const DenseRows<T>& matrix, std::size_t first, std::size_t n,
                               const ValueKernels& kernels, BlockBytes* codes) const {
     const T* block = matrix.data + static_cast<std::ptrdiff_t>(first) * matrix.row_stride;
-    if (any_too_large(matrix, block, n, kernels)) return false;
-    BlockValues copies[kFeaturesTogether] = {};
+    const auto too_large = [&](std::size_t begin, std::size_t end) {
+        return begin < end && any_too_large(matrix, block, n, begin, end, kernels);
+    };
+    BlockValues copies[kFeaturesTogether];
     std::size_t begin = 0, end = 0;  // the features of the copies
     for (std::size_t number = 0; number < columns_.size(); ++number) {
         const auto feature = static_cast<std::size_t>(features_[number]);
         if (feature >= end) {
+            if (too_large(end, feature)) return false;
             begin = feature;
             end = std::min(begin + kFeaturesTogether, matrix.n_features);
-            copy_kernel<T>(kernels)(block + static_cast<std::ptrdiff_t>(begin) * matrix.feature_stride,
-                                    matrix.row_stride, matrix.feature_stride, n, end - begin, copies);
+            const bool infinite = copy_kernel<T>(kernels)(
+                block + static_cast<std::ptrdiff_t>(begin) * matrix.feature_stride, matrix.row_stride,
+                matrix.feature_stride, n, end - begin, first + n < matrix.n_rows, copies);
+            if (infinite && too_large(begin, end)) return false;
         }
         kernels.encode(columns_[number], copies[feature - begin], n, codes[number]);
     }
+    if (too_large(end, matrix.n_features)) return false;
     sets_.encode(block, matrix.row_stride, matrix.feature_stride, n, codes + columns_.size());
     return true;
 }

@@ -45,16 +45,16 @@ struct alignas(64) LeafValues {
     double values[32];
 };
 
-// An oblivious tree has the same split in all nodes of a level, and all levels are full. It has one CodedSplit per
-// level, and the number of a leaf, counted from left to right, has one bit per level, the highest for the root.
-constexpr std::int32_t kMaxLevels = 16;
+// A tree with few different tests, such as a symmetric one, has one CodedSplit per test. The number of a leaf has
+// one bit per test, the highest for the first, which is 1 if the document goes right there.
+constexpr std::size_t kMaxTests = 16;
 
 struct CodedTree {
     const CodedSplit* splits;
     const LeafValues* leaves;
-    std::int32_t n_splits;  // of an oblivious tree, the number of levels
+    std::int32_t n_splits;
     std::int32_t n_leaves;
-    bool oblivious;
+    bool by_tests;  // the splits are different tests
 };
 
 // Adds the leaf value of each tree, in order, to the scores of the first n documents of a block; the other scores

@@ -35,9 +35,9 @@ struct alignas(64) Chunk {
 
 // Thresholds in two orders, padded with infinity to 2^depth, and to at least 32.
 struct Column {
-    // In the order of a binary search: it starts at node 1, and goes from node p to 2p, or to 2p + 1 if the
-    // threshold at p is below the value. After `depth` steps, p - 2^depth thresholds are below the value. Entry 0
-    // is infinity.
+    // In the order of a binary search: 2^level thresholds from 2^level on, each at its path. The path of a value
+    // has one bit per level above, the lowest for the root, which is 1 if the threshold there is below the value.
+    // Entry 0 is infinity.
     const float* search;
     const float* sorted;  // followed by kChunk infinities
     int depth;            // from 1 to 8
@@ -50,10 +50,12 @@ struct Column {
 // Whether any of n values is too large for 32 bits: finite, but infinite after rounding.
 using TooLargeKernel = bool (*)(const double* values, std::ptrdiff_t stride, std::size_t n);
 
-// Rounds the values of n rows and at most kFeaturesTogether features to 32 bits, one block per feature.
+// Rounds the values of n rows and at most kFeaturesTogether features to 32 bits, one block per feature. Returns
+// whether a double was infinite or has become it. If there are more rows, those of the next block are fetched into
+// the cache.
 template <class T>
-using CopyKernel = void (*)(const T* values, std::ptrdiff_t row_stride, std::ptrdiff_t feature_stride,
-                            std::size_t n, std::size_t n_features, BlockValues* copies);
+using CopyKernel = bool (*)(const T* values, std::ptrdiff_t row_stride, std::ptrdiff_t feature_stride,
+                            std::size_t n, std::size_t n_features, bool more_rows, BlockValues* copies);
 
 // The codes of the first n documents of a block; the other codes are undefined.
 using EncodeKernel = void (*)(const Column& column, const BlockValues& values, std::size_t n, BlockBytes& codes);

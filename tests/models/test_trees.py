@@ -151,6 +151,19 @@ def test_oblivious_trees_of_any_depth(depth):
         assert native(ensemble).score(X, 1, path).tobytes() == expected
 
 
+@given(seeds, st.lists(st.integers(2, 300), min_size=1, max_size=9), st.integers(1, 5), st.sampled_from(SIZES))
+@examples(100)
+def test_trees_of_few_different_tests(seed, leaves, n_values, n_rows):
+    """As symmetric trees have, where a level splits some nodes only; a path may even repeat a test."""
+    rng = np.random.default_rng(seed)
+    values = FEW_VALUES[:n_values]
+    ensemble = reference.random_ensemble(rng, leaves, values)
+    X = random_rows(rng, n_rows, 3, values, 0.1)
+    expected = reference.scores(ensemble, X).tobytes()
+    for path in PATHS:
+        assert native(ensemble).score(X, 1, path).tobytes() == expected
+
+
 @pytest.fixture(scope="module")
 def large():
     rng = np.random.default_rng(5)
@@ -234,6 +247,18 @@ def test_numbers_too_large_for_32_bits_are_refused_wherever_they_are():
             small().predict(frame)
         with pytest.raises(InputError, match="Column 'c' of row 0 is too large"):
             small().described(feature_names=["c", "a", "b"]).predict(frame[130:131])
+
+
+@pytest.mark.parametrize("feature", [0, 5, 20, 39, 60])
+def test_too_large_a_number_is_found_between_and_beside_the_features_in_use(feature):
+    ensemble = small(feature=[39, 0], n_features=61)
+    X = np.zeros((300, 61))
+    X[7] = np.inf  # which is no error
+    assert np.isfinite(ensemble.predict(X)).all()
+    X[130, feature] = 1e39
+    for order in "CF":
+        for path in PATHS:
+            assert native(ensemble).score(np.asarray(X, order=order), 1, path) is None
 
 
 def test_an_infinite_value_is_beyond_all_thresholds():

@@ -28,6 +28,76 @@ bool any_too_large(const double* values, std::ptrdiff_t stride, std::size_t n) {
     return any;
 }
 
+// Fetches the values that the next block will read here: processors do not foresee reads that skip most of a row
+// or of a column. Nothing is read, so the address may be beyond the end.
+template <class T>
+inline void prefetch(const T* values, std::ptrdiff_t offset, std::size_t n) {
+    const auto begin = reinterpret_cast<std::uintptr_t>(values) + static_cast<std::uintptr_t>(offset) * sizeof(T);
+    for (std::uintptr_t line = begin; line < begin + n * sizeof(T); line += kLine)
+        __builtin_prefetch(reinterpret_cast<const void*>(line), 0, 2);
+}
+
+#if defined(__AVX512BW__)
+inline __m512 masked_floats(const float* values, __mmask16 present) {
+    return _mm512_maskz_loadu_ps(present, values);
+}
+inline __m512 masked_floats(const double* values, __mmask16 present) {
+    const auto upper = static_cast<__mmask8>(present >> 8);
+    const __m256 first = _mm512_cvtpd_ps(_mm512_maskz_loadu_pd(static_cast<__mmask8>(present), values));
+    if (upper == 0) return _mm512_castps256_ps512(first);
+    const __m256 last = _mm512_cvtpd_ps(_mm512_maskz_loadu_pd(upper, values + 8));
+    return _mm512_insertf32x8(_mm512_castps256_ps512(first), last, 1);
+}
+
+// Transposes squares of four numbers within and then between the quarters of registers.
+inline void transpose(__m512* rows) {
+    __m512d pairs[kChunk], quarters[kChunk];
+#pragma GCC unroll 16
+    for (std::size_t i = 0; i < kChunk; i += 2) {
+        pairs[i] = _mm512_castps_pd(_mm512_unpacklo_ps(rows[i], rows[i + 1]));
+        pairs[i + 1] = _mm512_castps_pd(_mm512_unpackhi_ps(rows[i], rows[i + 1]));
+    }
+#pragma GCC unroll 16
+    for (std::size_t i = 0; i < kChunk; i += 4) {
+        quarters[i] = _mm512_unpacklo_pd(pairs[i], pairs[i + 2]);
+        quarters[i + 1] = _mm512_unpackhi_pd(pairs[i], pairs[i + 2]);
+        quarters[i + 2] = _mm512_unpacklo_pd(pairs[i + 1], pairs[i + 3]);
+        quarters[i + 3] = _mm512_unpackhi_pd(pairs[i + 1], pairs[i + 3]);
+    }
+#pragma GCC unroll 16
+    for (std::size_t i = 0; i < 4; ++i) {
+        const __m512d even_front = _mm512_shuffle_f64x2(quarters[i], quarters[i + 4], 0x88),
+                      odd_front = _mm512_shuffle_f64x2(quarters[i], quarters[i + 4], 0xdd),
+                      even_back = _mm512_shuffle_f64x2(quarters[i + 8], quarters[i + 12], 0x88),
+                      odd_back = _mm512_shuffle_f64x2(quarters[i + 8], quarters[i + 12], 0xdd);
+        rows[i] = _mm512_castpd_ps(_mm512_shuffle_f64x2(even_front, even_back, 0x88));
+        rows[i + 4] = _mm512_castpd_ps(_mm512_shuffle_f64x2(odd_front, odd_back, 0x88));
+        rows[i + 8] = _mm512_castpd_ps(_mm512_shuffle_f64x2(even_front, even_back, 0xdd));
+        rows[i + 12] = _mm512_castpd_ps(_mm512_shuffle_f64x2(odd_front, odd_back, 0xdd));
+    }
+}
+
+template <class T>
+void copy_rows(const T* values, std::ptrdiff_t row_stride, std::size_t n, std::size_t n_features, bool more_rows,
+               BlockValues* copies) {
+    const auto present = static_cast<__mmask16>((1u << n_features) - 1);
+    for (std::size_t first = 0; first < n; first += kChunk) {
+        __m512 rows[kChunk] = {};
+#pragma GCC unroll 16
+        for (std::size_t row = 0; row < kChunk; ++row) {
+            if (first + row >= n) break;
+            if (more_rows) prefetch(values, static_cast<std::ptrdiff_t>(kBlock) * row_stride, n_features);
+            rows[row] = masked_floats(values, present);
+            values += row_stride;
+        }
+        transpose(rows);
+#pragma GCC unroll 16
+        for (std::size_t feature = 0; feature < kFeaturesTogether; ++feature)
+            _mm512_store_ps(copies[feature].documents + first, rows[feature]);
+    }
+}
+static_assert(kFeaturesTogether == kChunk);
+#else
 #if defined(__SSE2__)
 constexpr std::size_t kSquare = 4;
 
@@ -56,22 +126,12 @@ inline void transpose_square(const T* values, std::ptrdiff_t, float* copies) {
 }
 #endif
 
-// Fetches the values that the next block will read here: processors do not foresee reads that skip most of a row
-// or of a column. Nothing is read, so the address may be beyond the end.
 template <class T>
-inline void prefetch(const T* values, std::ptrdiff_t offset, std::size_t n) {
-    const auto begin = reinterpret_cast<std::uintptr_t>(values) + static_cast<std::uintptr_t>(offset) * sizeof(T);
-    for (std::uintptr_t line = begin; line < begin + n * sizeof(T); line += kLine)
-        __builtin_prefetch(reinterpret_cast<const void*>(line), 0, 2);
-}
-
-template <class T>
-void copy_rows(const T* values, std::ptrdiff_t row_stride, std::size_t n, std::size_t n_features,
+void copy_rows(const T* values, std::ptrdiff_t row_stride, std::size_t n, std::size_t n_features, bool more_rows,
                BlockValues* copies) {
     const std::size_t n_squared = n / kSquare * kSquare, n_features_squared = n_features / kSquare * kSquare;
     for (std::size_t document = 0; document < n; ++document, values += row_stride) {
-        if (sizeof(T) == sizeof(float))  // doubles have been read before, one row after another, by too_large
-            prefetch(values, static_cast<std::ptrdiff_t>(kBlock) * row_stride, n_features);
+        if (more_rows) prefetch(values, static_cast<std::ptrdiff_t>(kBlock) * row_stride, n_features);
         std::size_t feature = 0;
         if (document < n_squared) {
             if (document % kSquare == 0)
@@ -84,14 +144,15 @@ void copy_rows(const T* values, std::ptrdiff_t row_stride, std::size_t n, std::s
     }
 }
 
+#endif
+
 template <class T>
-void copy(const T* values, std::ptrdiff_t row_stride, std::ptrdiff_t feature_stride, std::size_t n,
-          std::size_t n_features, BlockValues* copies) {
-    if (feature_stride == 1 && row_stride != 1) return copy_rows(values, row_stride, n, n_features, copies);
+void copy_columns(const T* values, std::ptrdiff_t row_stride, std::ptrdiff_t feature_stride, std::size_t n,
+                  std::size_t n_features, bool more_rows, BlockValues* copies) {
     for (std::size_t feature = 0; feature < n_features; ++feature, values += feature_stride) {
         float* const documents = copies[feature].documents;
         if (row_stride == 1) {
-            prefetch(values, kBlock, n);
+            if (more_rows) prefetch(values, kBlock, n);
             for (std::size_t document = 0; document < n; ++document)
                 documents[document] = static_cast<float>(values[document]);
         } else {
@@ -102,97 +163,138 @@ void copy(const T* values, std::ptrdiff_t row_stride, std::ptrdiff_t feature_str
     }
 }
 
+bool any_infinite(const BlockValues* copies, std::size_t n, std::size_t n_features) {
+    std::uint32_t any = 0;
+    for (std::size_t feature = 0; feature < n_features; ++feature)
+        for (std::size_t document = 0; document < n; ++document)
+            any |= __builtin_fabsf(copies[feature].documents[document]) == kInfinity;
+    return any;
+}
+
+template <class T>
+bool copy(const T* values, std::ptrdiff_t row_stride, std::ptrdiff_t feature_stride, std::size_t n,
+          std::size_t n_features, bool more_rows, BlockValues* copies) {
+    if (feature_stride == 1 && row_stride != 1)
+        copy_rows(values, row_stride, n, n_features, more_rows, copies);
+    else
+        copy_columns(values, row_stride, feature_stride, n, n_features, more_rows, copies);
+    return sizeof(T) > sizeof(float) && any_infinite(copies, n, n_features);
+}
+
 #if defined(__AVX2__)
-// Several documents search at once. Registers hold the nodes of the first levels; at a lower level, as many
-// registers as needed are looked up, and bits of the node choose among the results.
+// Several documents search at once. The path of a document has one bit per level, the lowest for the root, which
+// is 1 if it went right; it is its place in the table of the next level. Registers are looked up by the lowest
+// bits of the path, and the comparisons that made the other bits choose among the results.
 #if defined(__AVX512BW__)
 using Floats = __m512;
-using Nodes = __m512i;
-constexpr int kFirstLevels = 5;
+using Below = __mmask16;
+using Integers = __m512i;
+constexpr int kLevelsLookedUp = 5;
 
-inline Nodes root() { return _mm512_set1_epi32(1); }
 inline Floats limited(Floats value, float highest) {
     value = _mm512_min_ps(_mm512_set1_ps(highest), value);   // NaN stays
     return _mm512_min_ps(value, _mm512_set1_ps(kInfinity));  // NaN becomes infinity
 }
-inline Floats look_up(const Floats* table, Nodes node) { return _mm512_permutex2var_ps(table[0], node, table[1]); }
-template <int bit>
-inline Floats choose(Nodes node, Floats zero, Floats one) {
-    return _mm512_mask_mov_ps(zero, _mm512_test_epi32_mask(node, _mm512_set1_epi32(1 << bit)), one);
+inline Floats all(float threshold) { return _mm512_set1_ps(threshold); }
+inline Integers all(int number) { return _mm512_set1_epi32(number); }
+inline Below is_below(Floats threshold, Floats value) { return _mm512_cmp_ps_mask(threshold, value, _CMP_LT_OQ); }
+inline Floats choose(Below below, Floats left, Floats right) { return _mm512_mask_mov_ps(left, below, right); }
+inline Integers with_bit(Integers bits, Below below, int bit) {
+    return _mm512_mask_add_epi32(bits, below, bits, _mm512_set1_epi32(1 << bit));
 }
-inline Nodes descend(Nodes node, Floats threshold, Floats value) {
-    const Nodes twice = _mm512_add_epi32(node, node);
-    const __mmask16 below = _mm512_cmp_ps_mask(threshold, value, _CMP_LT_OQ);
-    return _mm512_mask_add_epi32(twice, below, twice, root());
+// The threshold at a path, of at most 32.
+template <int level>
+inline Floats look_up(const float* table, Integers path) {
+    if constexpr (level < kLevelsLookedUp)
+        return _mm512_permutexvar_ps(path, _mm512_loadu_ps(table));
+    else
+        return _mm512_permutex2var_ps(_mm512_load_ps(table), path, _mm512_load_ps(table + 16));
 }
-inline void store(Nodes node, int first_code, std::int8_t* codes) {
-    const __m128i bytes = _mm512_cvtepi32_epi8(_mm512_sub_epi32(node, _mm512_set1_epi32(first_code)));
-    _mm_store_si128(reinterpret_cast<__m128i*>(codes), bytes);
+inline Integers as_bytes(const Integers* codes) {
+    const Integers first = _mm512_packs_epi32(codes[0], codes[1]), last = _mm512_packs_epi32(codes[2], codes[3]);
+    const Integers order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
+    return _mm512_permutexvar_epi32(order, _mm512_packs_epi16(first, last));
 }
 #else
 using Floats = __m256;
-using Nodes = __m256i;
-constexpr int kFirstLevels = 3;
+using Below = __m256;  // a bit is set in all its bits
+using Integers = __m256i;
+constexpr int kLevelsLookedUp = 3;
 
-inline Nodes root() { return _mm256_set1_epi32(1); }
 inline Floats limited(Floats value, float highest) {
     value = _mm256_min_ps(_mm256_set1_ps(highest), value);   // NaN stays
     return _mm256_min_ps(value, _mm256_set1_ps(kInfinity));  // NaN becomes infinity
 }
-inline Floats look_up(const Floats* table, Nodes node) { return _mm256_permutevar8x32_ps(table[0], node); }
-template <int bit>
-inline Floats choose(Nodes node, Floats zero, Floats one) {
-    return _mm256_blendv_ps(zero, one, _mm256_castsi256_ps(_mm256_slli_epi32(node, 31 - bit)));
+inline Floats all(float threshold) { return _mm256_set1_ps(threshold); }
+inline Integers all(int number) { return _mm256_set1_epi32(number); }
+inline Below is_below(Floats threshold, Floats value) { return _mm256_cmp_ps(threshold, value, _CMP_LT_OQ); }
+inline Floats choose(Below below, Floats left, Floats right) { return _mm256_blendv_ps(left, right, below); }
+inline Integers with_bit(Integers bits, Below below, int bit) {
+    return _mm256_add_epi32(bits, _mm256_and_si256(_mm256_castps_si256(below), _mm256_set1_epi32(1 << bit)));
 }
-inline Nodes descend(Nodes node, Floats threshold, Floats value) {
-    const Floats below = _mm256_cmp_ps(threshold, value, _CMP_LT_OQ);  // -1 where it holds
-    return _mm256_sub_epi32(_mm256_add_epi32(node, node), _mm256_castps_si256(below));
+template <int level>
+inline Floats look_up(const float* table, Integers path) {
+    return _mm256_permutevar8x32_ps(_mm256_loadu_ps(table), path);
 }
-inline void store(Nodes node, int first_code, std::int8_t* codes) {
-    const Nodes code = _mm256_sub_epi32(node, _mm256_set1_epi32(first_code));
-    const __m128i words = _mm_packs_epi32(_mm256_castsi256_si128(code), _mm256_extracti128_si256(code, 1));
-    _mm_storel_epi64(reinterpret_cast<__m128i*>(codes), _mm_packs_epi16(words, words));
+inline Integers as_bytes(const Integers* codes) {
+    const Integers first = _mm256_packs_epi32(codes[0], codes[1]), last = _mm256_packs_epi32(codes[2], codes[3]);
+    const Integers order = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);
+    return _mm256_permutevar8x32_epi32(_mm256_packs_epi16(first, last), order);
 }
 #endif
 constexpr std::size_t kLanesTogether = sizeof(Floats) / sizeof(float);
 
-// The threshold of a node of this level, counted from 0; the table begins with the first node of the level, or
-// with that of the first levels.
+// The threshold at the path through the levels above, whose comparisons are given.
 template <int level>
-inline Floats threshold_at(const Floats* table, Nodes node) {
-    if constexpr (level <= kFirstLevels) {
-        return look_up(table, node);
-    } else {
-        constexpr std::size_t half = (std::size_t{1} << (level - 1)) / kLanesTogether;
-        return choose<level - 1>(node, threshold_at<level - 1>(table, node),
-                                 threshold_at<level - 1>(table + half, node));
-    }
+inline Floats threshold_at(const float* table, Integers path, const Below* below) {
+    if constexpr (level <= kLevelsLookedUp)
+        return look_up<level>(table, path);
+    else
+        return choose(below[level - 1], threshold_at<level - 1>(table, path, below),
+                      threshold_at<level - 1>(table + (1 << (level - 1)), path, below));
 }
 
 template <int depth, int level = 0>
-inline Nodes search(const Floats* table, Floats value, Nodes node) {
+inline Integers search(const float* table, Floats value, Integers path, Integers code, Below* below) {
     if constexpr (level == depth) {
-        return node;
+        return code;
     } else {
-        constexpr std::size_t first = level < kFirstLevels ? 0 : (std::size_t{1} << level) / kLanesTogether;
-        return search<depth, level + 1>(table, value,
-                                        descend(node, threshold_at<level>(table + first, node), value));
+        if constexpr (level == 0)
+            below[level] = is_below(all(table[1]), value);
+        else
+            below[level] = is_below(threshold_at<level>(table + (1 << level), path, below), value);
+        if constexpr (level < kLevelsLookedUp) path = with_bit(path, below[level], level);
+        code = with_bit(code, below[level], depth - 1 - level);
+        return search<depth, level + 1>(table, value, path, code, below);
     }
 }
 
-template <int depth>
+template <int depth, bool missing_right>
 void encode_by(const Column& column, const BlockValues& values, std::size_t n, BlockBytes& codes) {
-    const auto* const table = reinterpret_cast<const Floats*>(column.search);
-    for (std::size_t document = 0; document < n; document += kLanesTogether) {
-        Floats value = *reinterpret_cast<const Floats*>(values.documents + document);
-        if (column.missing_right) value = limited(value, column.highest);
-        store(search<depth>(table, value, root()), (1 << depth) + 128, codes.documents + document);
+    const float* const table = column.search;
+    const float highest = column.highest;
+    for (std::size_t first = 0; first < n; first += sizeof(Integers)) {
+        Integers found[sizeof(float)] = {};
+#pragma GCC unroll 4
+        for (std::size_t part = 0; part < sizeof(float); ++part) {
+            const std::size_t document = first + part * kLanesTogether;
+            if (document >= n) break;
+            Floats value = *reinterpret_cast<const Floats*>(values.documents + document);
+            if (missing_right) value = limited(value, highest);
+            Below below[depth];
+            found[part] = search<depth>(table, value, all(0), all(-128), below);
+        }
+        *reinterpret_cast<Integers*>(codes.documents + first) = as_bytes(found);
     }
 }
+
+template <bool right>
+constexpr EncodeKernel kEncodeBy[] = {encode_by<1, right>, encode_by<2, right>, encode_by<3, right>,
+                                      encode_by<4, right>, encode_by<5, right>, encode_by<6, right>,
+                                      encode_by<7, right>, encode_by<8, right>};
 
 void encode(const Column& column, const BlockValues& values, std::size_t n, BlockBytes& codes) {
-    constexpr EncodeKernel by_depth[] = {encode_by<1>, encode_by<2>, encode_by<3>, encode_by<4>,
-                                         encode_by<5>, encode_by<6>, encode_by<7>, encode_by<8>};
+    const auto* const by_depth = column.missing_right ? kEncodeBy<true> : kEncodeBy<false>;
     by_depth[column.depth - 1](column, values, n, codes);
 }
 #else

@@ -68,28 +68,30 @@ inline void find_leaves(const CodedTree& tree, const std::int8_t* codes, std::ui
         : "memory");  // otherwise the compiler extracts the leaves from registers, which is slower
 }
 
-// A bit that is 1 if the document goes right, appended to the bits of the levels above.
+// Sets the bit of a test if the document goes right.
 #if defined(__AVX512BW__)
-inline Bytes append(Bytes position, SignedBytes goes_right) {
-    const Bytes twice = position + position;
-    return goes_right ? twice + 1 : twice;
+inline Bytes with_bit(Bytes position, SignedBytes goes_right, Bytes bit) {
+    return goes_right ? position + bit : position;
 }
 #else
-inline Bytes append(Bytes position, SignedBytes goes_right) { return position + position - (Bytes)goes_right; }
+inline Bytes with_bit(Bytes position, SignedBytes goes_right, Bytes bit) {
+    return position | ((Bytes)goes_right & bit);
+}
 #endif
 
-// The number that at most eight levels of an oblivious tree give to every document.
+// The number that at most eight tests give to every document.
 template <std::size_t n_documents>
-inline void find_by_levels(const CodedSplit* first, const CodedSplit* last, const std::int8_t* codes,
-                           std::uint8_t* leaf) {
+inline void find_by_tests(const CodedSplit* first, const CodedSplit* last, const std::int8_t* codes,
+                          std::uint8_t* leaf) {
     constexpr std::size_t n_parts = n_documents / kWidth;
     Bytes position[n_parts] = {};
-    for (const CodedSplit* level = first; level != last; ++level) {
-        const auto* const code = reinterpret_cast<const SignedBytes*>(codes + kCodesStep * level->codes);
-        const SignedBytes rank = (SignedBytes)(level->rank - Words{});
+    Bytes bit = (Bytes{} + 1) << (last - first - 1);
+    for (const CodedSplit* test = first; test != last; ++test, bit >>= 1) {
+        const auto* const code = reinterpret_cast<const SignedBytes*>(codes + kCodesStep * test->codes);
+        const SignedBytes rank = (SignedBytes)(test->rank - Words{});
 #pragma GCC unroll 8
         for (std::size_t part = 0; part < n_parts; ++part)
-            position[part] = append(position[part], code[part] > rank);
+            position[part] = with_bit(position[part], code[part] > rank, bit);
     }
     __builtin_memcpy(leaf, position, n_documents);
     asm("" : : "r"(leaf) : "memory");  // as in find_leaves
@@ -204,13 +206,13 @@ void walk(const CodedTree& tree, const std::int8_t* codes, double* scores) {
     }
 }
 
-// An oblivious tree of more than eight levels: the upper ones give the high byte of the leaf's number.
+// A tree of more than eight tests: the first ones give the high byte of the leaf's number.
 template <std::size_t n_documents>
 void add_deep_tree(const CodedTree& tree, const std::int8_t* codes, double* scores) {
     alignas(64) std::uint8_t high[n_documents], low[n_documents];
     const CodedSplit* const middle = tree.splits + tree.n_splits - 8;
-    find_by_levels<n_documents>(tree.splits, middle, codes, high);
-    find_by_levels<n_documents>(middle, tree.splits + tree.n_splits, codes, low);
+    find_by_tests<n_documents>(tree.splits, middle, codes, high);
+    find_by_tests<n_documents>(middle, tree.splits + tree.n_splits, codes, low);
     const double* const values = tree.leaves->values;
     for (std::size_t document = 0; document < n_documents; ++document)
         scores[document] += values[high[document] * 256 + low[document]];
@@ -223,8 +225,8 @@ constexpr std::size_t kTreesTogether = 4;
 template <std::size_t n_documents>
 inline bool try_find_leaves(const CodedTree& tree, const std::int8_t* codes, std::uint8_t* leaf) {
     if (tree.n_leaves > kSmallTree) return false;
-    if (tree.oblivious)
-        find_by_levels<n_documents>(tree.splits, tree.splits + tree.n_splits, codes, leaf);
+    if (tree.by_tests)
+        find_by_tests<n_documents>(tree.splits, tree.splits + tree.n_splits, codes, leaf);
     else
         find_leaves<n_documents>(tree, codes, leaf);
     return true;
@@ -244,7 +246,7 @@ void add_trees_to(const CodedTree* trees, std::size_t n_trees, const std::int8_t
         } else if (n_together > 0) {
             for (std::size_t i = 0; i < n_together; ++i) add_leaves<n_documents>(together + i, leaf + i, scores);
         } else {
-            const auto add = tree->oblivious ? add_deep_tree<n_documents> : walk<n_documents>;
+            const auto add = tree->by_tests ? add_deep_tree<n_documents> : walk<n_documents>;
             add(*tree++, codes, scores);
         }
     }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 
 MAX_QUERY_ID = 1_000  # characters; an array of strings pads every row to the longest
+MAX_RECENT = 1_000  # rows; scoring one query takes about as long as grouping its rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,8 +53,7 @@ class QueryGroups:
     @classmethod
     def of_one(cls, n_rows: int) -> QueryGroups:
         """Group all rows as one query; without rows there is no query."""
-        offsets = np.array([0, n_rows] if n_rows else [0])
-        return cls(np.zeros(len(offsets) - 1, dtype=np.int64), offsets, np.arange(n_rows))
+        return _recent_query(n_rows) if n_rows <= MAX_RECENT else _one_query(n_rows)
 
     @classmethod
     def of_sizes(cls, sizes: ArrayLike) -> QueryGroups:
@@ -161,6 +161,14 @@ def _all_rows(n_rows: int) -> Integers:
     if len(counted) < n_rows:
         counted = _counted = sealed(np.arange(n_rows))
     return counted[:n_rows]
+
+
+def _one_query(n_rows: int) -> QueryGroups:
+    offsets = np.array([0, n_rows] if n_rows else [0])
+    return QueryGroups(*map(sealed, (np.zeros(len(offsets) - 1, dtype=np.int64), offsets, np.arange(n_rows))))
+
+
+_recent_query = lru_cache(maxsize=64)(_one_query)
 
 
 def _group(ids: NDArray[Any]) -> QueryGroups:

@@ -47,6 +47,7 @@ DTYPES: dict[str, type[np.generic]] = {
 }
 PER_SPLIT = ("feature", "threshold", "missing_left", "left", "right", "gain", "set_size")
 PER_LEAF = ("leaf_value", "cover")
+FLOATS = (np.dtype(np.float32), np.dtype(np.float64))  # of features that are scored without a copy
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -293,12 +294,12 @@ class TreeEnsemble(Scorer):
 def _is_dense(X: Any) -> bool:
     """Whether the native scorer can read this array without a copy."""
     plain = isinstance(X, np.ndarray) and not isinstance(X, np.ma.MaskedArray)
-    return plain and X.ndim == 2 and X.dtype in (np.float32, np.float64) and X.flags.aligned
+    return plain and X.ndim == 2 and X.dtype in FLOATS and X.flags.aligned
 
 
 def _is_sparse(X: Any) -> bool:
     """Whether the native scorer can read this matrix without a copy: CSR in canonical format."""
-    if not hasattr(X, "todense") or X.format != "csr" or X.ndim != 2 or X.dtype not in (np.float32, np.float64):
+    if not hasattr(X, "todense") or X.format != "csr" or X.ndim != 2 or X.dtype not in FLOATS:
         return False
     return bool(X.has_canonical_format) and X.indices.dtype == X.indptr.dtype
 
