@@ -68,19 +68,26 @@ class CopiedBytes {
     std::size_t row_size_ = 0;
 };
 
+// Rows of a leaf, and their packed numbers.
+struct RowsAdded {
+    std::span<const std::uint32_t> rows;
+    std::span<const Packed> numbers;
+
+    Packed number(std::size_t i) const { return numbers[i]; }
+};
+
 // Adds a block of rows with their packed numbers, a group of bytes at a time.
-void add_block(const BinnedMatrix& binned, std::span<const std::uint32_t> rows,
-               std::span<const std::uint32_t> next, std::span<const Packed> numbers,
+void add_block(const BinnedMatrix& binned, const RowsAdded& added, std::span<const std::uint32_t> next,
                std::span<const std::uint32_t> bytes, Packed* histogram) {
     CopiedBytes copied;
     for (std::size_t first = 0; first < bytes.size(); first += kByteGroup) {
         const auto group = bytes.subspan(first, std::min(kByteGroup, bytes.size() - first));
-        copied.copy(binned, rows, group);
+        copied.copy(binned, added.rows, group);
         std::size_t slot = 0, fetched = group.front();  // one byte per line of the cache
         const auto add = [&]<std::size_t kSlots>(std::integral_constant<std::size_t, kSlots>) {
             for (; slot + kSlots <= group.size(); slot += kSlots, fetched += kAlignment)
                 copied.add<kSlots>(
-                    slot, numbers, binned, next.first(fetched < group.back() + kAlignment ? next.size() : 0),
+                    slot, added.numbers, binned, next.first(fetched < group.back() + kAlignment ? next.size() : 0),
                     std::min<std::size_t>(fetched, group.back()), histogram + (first + slot) * kStride);
         };
         add(std::integral_constant<std::size_t, 32>());
@@ -90,42 +97,78 @@ void add_block(const BinnedMatrix& binned, std::span<const std::uint32_t> rows,
     }
 }
 
+// Up to kRowBlock rows whose numbers are not zero: in later rounds most are, and add nothing.
 template <class Step>
-void add_rows(const BinnedMatrix& binned, std::span<const std::uint32_t> rows, std::span<const Step> steps,
-              std::span<const std::uint32_t> bytes, Packed* histogram) {
-    std::array<Packed, kRowBlock> packed;
-    for (std::size_t begin = 0; begin < rows.size(); begin += kRowBlock) {
-        const auto left = rows.subspan(begin), block = left.first(std::min(kRowBlock, left.size()));
-        const auto after = left.subspan(block.size()), next = after.first(std::min(kRowBlock, after.size()));
-        for (std::size_t i = 0; i < block.size(); ++i) packed[i] = pack(steps[block[i]]);
-        add_block(binned, block, next, std::span(packed).first(block.size()), bytes, histogram);
+class NonzeroRows {
+  public:
+    // Takes them from the front of a list.
+    void take(std::span<const std::uint32_t>& rows, std::span<const Step> steps) {
+        std::size_t size = 0;
+        while (size < kRowBlock && !rows.empty()) {
+            const auto looked_at = rows.first(std::min(kRowBlock - size, rows.size()));
+            for (const std::uint32_t row : looked_at) {  // all are written, some stay: no branch to predict
+                const Packed number = pack(steps[row]);
+                rows_[size] = row;
+                numbers_[size] = number;
+                size += number != 0;
+            }
+            rows = rows.subspan(looked_at.size());
+        }
+        size_ = size;
+    }
+    RowsAdded added() const { return {std::span(rows_).first(size_), std::span(numbers_).first(size_)}; }
+
+  private:
+    std::size_t size_ = 0;
+    std::array<std::uint32_t, kRowBlock> rows_;
+    std::array<Packed, kRowBlock> numbers_;
+};
+
+// Rows of a leaf, with the numbers of all rows.
+template <class Step>
+struct ListedRows {
+    std::span<const std::uint32_t> rows;
+    std::span<const Step> steps;
+
+    Packed number(std::size_t i) const { return pack(steps[rows[i]]); }
+};
+
+// Calls add(block, next rows) for blocks of rows.
+template <class Step, class Add>
+void for_each_block(std::span<const std::uint32_t> rows, std::span<const Step> steps, const Add& add) {
+    std::array<NonzeroRows<Step>, 2> blocks;
+    blocks[0].take(rows, steps);
+    for (std::size_t i = 0; !blocks[i].added().rows.empty(); i = 1 - i) {
+        blocks[1 - i].take(rows, steps);
+        add(blocks[i].added(), blocks[1 - i].added().rows);
     }
 }
 
 // Row by row through several columns: neighbouring rows often have the same code, and an addition to a sum waits
 // for the one before it. Other columns fill the wait.
-template <std::size_t kSlot, std::size_t kColumns, class Step>
-void add_together(const BinnedMatrix& binned, std::span<const std::uint32_t> rows, std::span<const Step> steps,
-                  const std::uint32_t* features, Packed* sums) {
+template <std::size_t kSlot, std::size_t kColumns, class Added>
+void add_together(const BinnedMatrix& binned, const Added& added, const std::uint32_t* features, Packed* sums) {
     std::array<const std::uint8_t*, kColumns> columns;
     for (std::size_t i = 0; i < kColumns; ++i) columns[i] = binned.column(features[i]);
-    for (const std::uint32_t row : rows) {
-        const Packed added = pack(steps[row]);
+    for (std::size_t i = 0; i < added.rows.size(); ++i) {
+        const std::uint32_t row = added.rows[i];
+        const Packed number = added.number(i);
 #pragma GCC unroll 8
-        for (std::size_t i = 0; i < kColumns; ++i) sums[i * kSlot + columns[i][row]] += added;
+        for (std::size_t column = 0; column < kColumns; ++column)
+            sums[column * kSlot + columns[column][row]] += number;
     }
 }
 
 // Adds columns to slots of kSlot sums, at most kTogether at a time and about equally many each time.
-template <std::size_t kSlot, class Step>
-void add_columns(const BinnedMatrix& binned, std::span<const std::uint32_t> rows, std::span<const Step> steps,
-                 std::span<const std::uint32_t> features, Packed* sums) {
+template <std::size_t kSlot, class Added>
+void add_columns(const BinnedMatrix& binned, const Added& added, std::span<const std::uint32_t> features,
+                 Packed* sums) {
     constexpr std::size_t kTogether = 8;
     const auto add = [&]<std::size_t... kLess>(std::index_sequence<kLess...>, std::size_t first,
                                                std::size_t size) {
-        ((size == kTogether - kLess && (add_together<kSlot, kTogether - kLess>(
-                                            binned, rows, steps, features.data() + first, sums + first * kSlot),
-                                        true)) ||
+        ((size == kTogether - kLess &&
+          (add_together<kSlot, kTogether - kLess>(binned, added, features.data() + first, sums + first * kSlot),
+           true)) ||
          ...);
     };
     const std::size_t n_groups = (features.size() + kTogether - 1) / kTogether;
@@ -221,10 +264,11 @@ void fill_histogram(const BinnedMatrix& binned, std::span<const std::uint32_t> r
     const auto fill = [&](std::span<const std::uint32_t> part, std::int64_t* sums) {
         layout.clear(0, bytes.size(), sums);
         numbers.visit([&](auto steps) {
-            if (!binned.coarse && binned.n_rows < kRowsInCache)
-                add_columns<kStride>(binned, part, steps, bytes, sums);
-            else
-                add_rows(binned, part, steps, bytes, sums);
+            const bool by_column = !binned.coarse && binned.n_rows < kRowsInCache;
+            for_each_block(part, steps, [&](const RowsAdded& added, std::span<const std::uint32_t> next) {
+                by_column ? add_columns<kStride>(binned, added, bytes, sums)
+                          : add_block(binned, added, next, bytes, sums);
+            });
         });
     };
     std::vector<Histogram> others(parts_of(rows.size(), n_threads, useful) - 1);
@@ -244,7 +288,9 @@ void add_codes(const BinnedMatrix& binned, std::span<const std::uint32_t> rows, 
     std::vector<Packed> others((n_parts - 1) * sums.size());
     for_each_part(rows, n_parts, n_threads, [&](std::size_t part, std::span<const std::uint32_t> own) {
         Packed* const to = part == 0 ? sums.data() : others.data() + (part - 1) * sums.size();
-        numbers.visit([&](auto steps) { add_columns<kCodes>(binned, own, steps, features, to); });
+        numbers.visit([&]<class Step>(std::span<const Step> steps) {
+            add_columns<kCodes>(binned, ListedRows<Step>{own, steps}, features, to);
+        });
     });
     for (std::size_t i = 0; i < others.size(); ++i) sums[i % sums.size()] += others[i];
 }
