@@ -23,7 +23,7 @@ from rankwright.base.resources import available_threads
 from rankwright.base.wording import counted
 from rankwright.data.categories import checked_categories
 from rankwright.data.column_roles import no_column
-from rankwright.data.groups import QueryGroups, checked_query_ids
+from rankwright.data.groups import QueryGroups, Ranking, checked_query_ids
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -303,9 +303,14 @@ def canonical_rows(data: Documents) -> Integers:
     Random draws, sums and ties in this order do not depend on the order of the input rows, nor on the names of
     queries.
     """
-    query = data.groups.query_of_row
-    content = content_hashes(data)
-    return np.lexsort((content, query, query_hashes(content, data.groups)[query]))
+    groups, content = data.groups, content_hashes(data)
+    # Halves of the hashes, which doubles hold exactly: queries are sorted side by side.
+    high, low = ((content >> np.uint64(bits) & np.uint64(0xFFFFFFFF)).astype(np.float64) for bits in (32, 0))
+    order = Ranking.of(-high, groups, tie_break=low).order
+    queries = np.argsort(query_hashes(content, groups), kind="stable")
+    sizes = groups.sizes[queries]
+    moved_by = groups.offsets[:-1][queries] - (np.cumsum(sizes) - sizes)
+    return np.asarray(order[np.repeat(moved_by, sizes) + np.arange(len(order))])
 
 
 def content_hashes(data: Documents) -> NDArray[np.uint64]:

@@ -70,6 +70,8 @@ class FeatureRanges:
 def n_missing(X: Floats) -> Integers:
     """Return for each feature in how many documents it is missing."""
     counts = np.zeros(X.shape[1], np.int64)
+    if not np.isnan(np.minimum.reduce(X, initial=np.inf)).any():  # the minimum is NaN where any value is
+        return counts
     for start in range(0, len(X), ROWS):
         counts += np.count_nonzero(np.isnan(X[start : start + ROWS]), axis=0)
     return counts
