@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "pairs/query_factors.hpp"
 #include "threads/parallel_for.hpp"
 
 namespace rankwright {
@@ -11,78 +12,6 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr std::size_t kSweepChunks = 16;  // constant, because sums must not depend on the number of threads
-
-struct QueryRows {
-    std::size_t begin, end;
-};
-
-QueryRows rows_of(Offsets queries, std::size_t query) {
-    return {static_cast<std::size_t>(queries[query]), static_cast<std::size_t>(queries[query + 1])};
-}
-
-// The factors of the documents of one query. The weight of a pair of documents i, j with labels a, b is
-// factor(i, b) x factor(j, a) x scale(a, b).
-class QueryFactors {
-  public:
-    explicit QueryFactors(std::size_t n_labels)
-        : n_(n_labels), lowest_(n_labels), highest_(n_labels), sums_(n_labels * n_labels) {}
-
-    void fill(const PairTask& task, QueryRows rows) {
-        find_extremes(task, rows);
-        factors_.assign((rows.end - rows.begin) * n_, 0.0);
-        std::fill(sums_.begin(), sums_.end(), 0.0);
-        log_scale_ = -kInfinity;
-        for (std::size_t better = 1; better < n_; ++better)
-            for (std::size_t worse = 0; worse < better; ++worse)
-                if (both_occur(better, worse)) log_scale_ = std::max(log_scale_, log_scale(task, better, worse));
-        if (log_scale_ == -kInfinity) return;
-        for (std::size_t row = rows.begin; row < rows.end; ++row) fill_document(task, row, row - rows.begin);
-    }
-
-    // The logarithm of the largest weight of a pair, without shares; minus infinity if there are no pairs.
-    double log_scale() const { return log_scale_; }
-    double log_scale(const PairTask& task, std::size_t better, std::size_t worse) const {
-        return task.strengths[better * n_ + worse] * (highest_[worse] - lowest_[better]);
-    }
-    bool both_occur(std::size_t label, std::size_t partner) const {
-        return lowest_[label] <= highest_[label] && lowest_[partner] <= highest_[partner];
-    }
-    double* factors(std::size_t document) { return factors_.data() + document * n_; }
-    double sum(std::size_t label, std::size_t partner) const { return sums_[label * n_ + partner]; }
-
-  private:
-    void find_extremes(const PairTask& task, QueryRows rows) {
-        std::fill(lowest_.begin(), lowest_.end(), kInfinity);
-        std::fill(highest_.begin(), highest_.end(), -kInfinity);
-        for (std::size_t row = rows.begin; row < rows.end; ++row) {
-            if (task.shares[row] == 0.0) continue;
-            const std::size_t label = task.labels[row];
-            lowest_[label] = std::min(lowest_[label], task.scores[row]);
-            highest_[label] = std::max(highest_[label], task.scores[row]);
-        }
-    }
-
-    void fill_document(const PairTask& task, std::size_t row, std::size_t document) {
-        const std::size_t label = task.labels[row];
-        const double share = task.shares[row], score = task.scores[row];
-        if (share == 0.0) return;
-        double* row_factors = factors(document);
-        double last_power = 0.0, last_factor = share;  // labels of equal strength share an exponential
-        for (std::size_t partner = 0; partner < n_; ++partner) {
-            if (partner == label || !both_occur(label, partner)) continue;
-            const double power = partner < label
-                                     ? task.strengths[label * n_ + partner] * (lowest_[label] - score)
-                                     : task.strengths[partner * n_ + label] * (score - highest_[label]);
-            if (power != last_power) last_power = power, last_factor = share * std::exp(power);
-            row_factors[partner] = last_factor;
-            sums_[label * n_ + partner] += last_factor;
-        }
-    }
-
-    std::size_t n_;
-    std::vector<double> lowest_, highest_, sums_, factors_;
-    double log_scale_ = -kInfinity;
-};
 
 // Adds the gradients of one query, relative to its largest weight, and returns the sum of its weights.
 double add_query(const PairTask& task, QueryRows rows, QueryFactors& factors, std::span<double> gradient,
@@ -114,13 +43,13 @@ double add_query(const PairTask& task, QueryRows rows, QueryFactors& factors, st
 // other features fill the wait.
 constexpr std::size_t kTogether = 4;
 
-// Adds the crossing weights of one query for some features, from `first` on. When a document moves to the upper
-// side of the threshold, its pairs with documents below begin to cross, and its pairs with documents above no
-// longer do: side[label, partner] is the sum of the factors of the partners below minus that of the partners
-// above. Labels is n_labels, or 0 for any number.
+// Adds half the crossing weights of one query for some features. When a document moves to the upper side of the
+// threshold, its pairs with documents below begin to cross, and its pairs with documents above no longer do:
+// sides[partner, label] is half the sum of the factors, for this label, of the partners below minus that of the
+// partners above. Labels is n_labels, or 0 for any number.
 template <std::size_t Labels, std::size_t Features>
 void sweep_features(const PairTask& task, const double* factors, const double* start, QueryRows rows,
-                    const BinnedMatrix& binned, const SortedCodes& sorted, std::size_t first,
+                    const BinnedMatrix& binned, const SortedCodes& sorted, const std::uint32_t* features,
                     double* __restrict crossing) {
     constexpr std::size_t kLabels = Labels == 0 ? kMostLabels : Labels;
     const std::size_t n = Labels == 0 ? task.n_labels : Labels;
@@ -130,8 +59,8 @@ void sweep_features(const PairTask& task, const double* factors, const double* s
     double sides[Features][kLabels * kLabels];
     for (std::size_t f = 0; f < Features; ++f) {
         std::copy_n(start, n * n, sides[f]);
-        codes[f] = binned.column(first + f);
-        order[f] = sorted.rows(rows.begin, rows.end, first + f).data();
+        codes[f] = binned.column(features[f]);
+        order[f] = sorted.rows(rows.begin, rows.end, features[f]).data();
     }
     for (std::size_t position = 0; position < rows.end - rows.begin; ++position) {
 #pragma GCC unroll 4
@@ -139,12 +68,12 @@ void sweep_features(const PairTask& task, const double* factors, const double* s
             const std::uint32_t row = order[f][position];
             const double* row_factors = factors + (row - rows.begin) * n;
             const std::size_t label = labels[row];
-            double change = 0.0;
+            double change = row_factors[0] * sides[f][label];
+            for (std::size_t partner = 1; partner < n; ++partner)
+                change += row_factors[partner] * sides[f][partner * n + label];
             for (std::size_t partner = 0; partner < n; ++partner)
-                change += row_factors[partner] * sides[f][label * n + partner];
-            for (std::size_t partner = 0; partner < n; ++partner)
-                sides[f][partner * n + label] -= 2.0 * row_factors[partner];
-            crossing[(first + f) * kCodes + codes[f][row]] += change;
+                sides[f][label * n + partner] -= row_factors[partner];
+            crossing[f * kCodes + codes[f][row]] += change;
         }
     }
 }
@@ -152,11 +81,14 @@ void sweep_features(const PairTask& task, const double* factors, const double* s
 template <std::size_t Labels>
 void sweep(const PairTask& task, const double* factors, const double* start, QueryRows rows,
            const BinnedMatrix& binned, const SortedCodes& sorted, double* crossing) {
-    std::size_t first = 0;
-    for (; first + kTogether <= binned.n_features; first += kTogether)
-        sweep_features<Labels, kTogether>(task, factors, start, rows, binned, sorted, first, crossing);
-    for (; first < binned.n_features; ++first)
-        sweep_features<Labels, 1>(task, factors, start, rows, binned, sorted, first, crossing);
+    const std::span<const std::uint32_t> features = sorted.varying();
+    std::size_t slot = 0;
+    for (; slot + kTogether <= features.size(); slot += kTogether)
+        sweep_features<Labels, kTogether>(task, factors, start, rows, binned, sorted, &features[slot],
+                                          crossing + slot * kCodes);
+    for (; slot < features.size(); ++slot)
+        sweep_features<Labels, 1>(task, factors, start, rows, binned, sorted, &features[slot],
+                                  crossing + slot * kCodes);
 }
 
 using Sweep = decltype(&sweep<0>);
@@ -176,7 +108,7 @@ Sweep sweep_for(std::size_t n_labels) {
     }
 }
 
-// Multiplies the scales into the factors of the better documents of a query, and computes the first `side`.
+// Multiplies the scales into the factors of the better documents of a query, and computes the first `sides`.
 void scale_factors(const PairTask& task, double log_sum, bool squared, QueryRows rows, QueryFactors& factors,
                    std::vector<double>& scales, std::vector<double>& start) {
     const std::size_t n = task.n_labels;
@@ -194,9 +126,10 @@ void scale_factors(const PairTask& task, double log_sum, bool squared, QueryRows
         const std::size_t label = task.labels[row];
         for (std::size_t partner = 0; partner < n; ++partner) {
             row_factors[partner] *= scales[label * n + partner];
-            start[partner * n + label] += row_factors[partner];
+            start[label * n + partner] += row_factors[partner];
         }
     }
+    for (double& sum : start) sum /= 2.0;
 }
 
 template <std::size_t Features>
@@ -214,18 +147,20 @@ std::uint8_t height(std::uint8_t code) { return static_cast<std::uint8_t>(code +
 
 }  // namespace
 
-double pair_gradients(const PairTask& task, int n_threads, std::span<double> gradient, std::span<double> hessian) {
+double pair_gradients(const PairTask& task, int n_threads, std::span<double> gradient, std::span<double> hessian,
+                      std::span<QueryFactors> kept) {
     const std::size_t n_queries = task.queries.size() - 1;
     std::vector<double> log_scales(n_queries), sums(n_queries);
     parallel_ranges(n_queries, 16, n_threads, [&](std::size_t begin, std::size_t end) {
-        QueryFactors factors(task.n_labels);
+        QueryFactors forgotten(task.n_labels);
         for (std::size_t query = begin; query < end; ++query) {
+            QueryFactors& factors = kept.empty() ? forgotten : kept[query];
             const QueryRows rows = rows_of(task.queries, query);
             std::fill(gradient.data() + rows.begin, gradient.data() + rows.end, 0.0);
             std::fill(hessian.data() + rows.begin, hessian.data() + rows.end, 0.0);
             factors.fill(task, rows);
             log_scales[query] = factors.log_scale();
-            if (log_scales[query] != -kInfinity) sums[query] = add_query(task, rows, factors, gradient, hessian);
+            if (factors.has_pairs()) sums[query] = add_query(task, rows, factors, gradient, hessian);
         }
     });
     const double largest = n_queries == 0 ? -kInfinity : *std::ranges::max_element(log_scales);
@@ -293,30 +228,49 @@ SortedCodes::SortedCodes(const BinnedMatrix& binned, Offsets queries, int n_thre
             }
         }
     });
+    for (std::size_t feature = 0; feature < n_features_; ++feature) {
+        const std::uint8_t* codes = binned.column(feature);
+        for (std::size_t query = 0; query + 1 < queries.size(); ++query) {
+            const QueryRows own = rows_of(queries, query);
+            const auto by_code = rows(own.begin, own.end, feature);
+            if (by_code.empty() || codes[by_code.front()] == codes[by_code.back()]) continue;
+            varying_.push_back(static_cast<std::uint32_t>(feature));
+            break;
+        }
+    }
+}
+
+std::vector<QueryFactors> query_factors(const PairTask& task, int n_threads) {
+    std::vector<QueryFactors> factors(task.queries.size() - 1, QueryFactors(task.n_labels));
+    parallel_for(factors.size(), n_threads,
+                 [&](std::size_t query) { factors[query].fill(task, rows_of(task.queries, query)); });
+    return factors;
 }
 
 void crossing_weights(const PairTask& task, double log_sum, bool squared, const BinnedMatrix& binned,
-                      const SortedCodes& sorted, int n_threads, std::span<double> crossing) {
-    const std::size_t n_queries = task.queries.size() - 1, n = task.n_labels;
+                      const SortedCodes& sorted, int n_threads, std::span<QueryFactors> factors,
+                      std::span<double> crossing) {
+    const std::size_t n_queries = factors.size(), n = task.n_labels, n_varying = sorted.varying().size();
     const std::size_t n_chunks = std::min(n_queries, kSweepChunks);
     const Sweep run = sweep_for(n);
     std::vector<std::vector<double>> parts(n_chunks);
     parallel_for(n_chunks, n_threads, [&](std::size_t chunk) {
-        QueryFactors factors(n);
         std::vector<double> scales(n * n), start(n * n);
-        parts[chunk].assign(crossing.size(), 0.0);
+        parts[chunk].assign(n_varying * kCodes, 0.0);
         for (std::size_t query = chunk * n_queries / n_chunks; query < (chunk + 1) * n_queries / n_chunks;
              ++query) {
+            if (!factors[query].has_pairs()) continue;
             const QueryRows rows = rows_of(task.queries, query);
-            factors.fill(task, rows);
-            if (factors.log_scale() == -kInfinity) continue;
-            scale_factors(task, log_sum, squared, rows, factors, scales, start);
-            run(task, factors.factors(0), start.data(), rows, binned, sorted, parts[chunk].data());
+            scale_factors(task, log_sum, squared, rows, factors[query], scales, start);
+            run(task, factors[query].factors(0), start.data(), rows, binned, sorted, parts[chunk].data());
         }
     });
     std::fill(crossing.begin(), crossing.end(), 0.0);
-    for (const std::vector<double>& part : parts)
-        for (std::size_t index = 0; index < crossing.size(); ++index) crossing[index] += part[index];
+    for (std::size_t slot = 0; slot < n_varying; ++slot) {
+        double* sums = crossing.data() + sorted.varying()[slot] * kCodes;
+        for (const std::vector<double>& part : parts)
+            for (std::size_t code = 0; code < kCodes; ++code) sums[code] += 2.0 * part[slot * kCodes + code];
+    }
 }
 
 void crossing_of_pairs(const GivenPairs& pairs, const BinnedMatrix& binned, int n_threads,

@@ -25,6 +25,8 @@ namespace rankwright {
 // With more labels, the factors of a document would take too much memory; see crossing_of_pairs.
 constexpr std::size_t kMostLabels = 32;
 
+class QueryFactors;
+
 struct PairTask {
     Offsets queries;
     std::span<const std::uint8_t> labels;  // one code per row, 0 for the lowest label
@@ -40,8 +42,10 @@ struct PairTask {
 //   hessian_i  = sum of w_ij d^2 over both
 //
 // Returns the logarithm of the sum of all w_ij before their normalisation; if all weights are 0, minus infinity,
-// and gradients and hessians are 0. One thread owns one query.
-double pair_gradients(const PairTask& task, int n_threads, std::span<double> gradient, std::span<double> hessian);
+// and gradients and hessians are 0. One thread owns one query. `kept` is empty, or has one element per query,
+// which is overwritten with the factors of its documents.
+double pair_gradients(const PairTask& task, int n_threads, std::span<double> gradient, std::span<double> hessian,
+                      std::span<QueryFactors> kept = {});
 
 // Returns the fraction of pairs, weighted by s_i s_j, whose better document has no higher score than the worse
 // one. The rows of query q, best first, are order[queries[q]] .. order[queries[q + 1] - 1].
@@ -54,20 +58,27 @@ class SortedCodes {
     std::span<const std::uint32_t> rows(std::size_t begin, std::size_t end, std::size_t feature) const {
         return {rows_.data() + begin * n_features_ + feature * (end - begin), end - begin};
     }
+    // The features that have different codes in any query: thresholds on others divide no pair.
+    std::span<const std::uint32_t> varying() const { return varying_; }
     std::size_t n_features() const { return n_features_; }
     std::size_t n_rows() const { return n_features_ == 0 ? 0 : rows_.size() / n_features_; }
 
   private:
     std::size_t n_features_;
-    std::vector<std::uint32_t> rows_;
+    std::vector<std::uint32_t> rows_, varying_;
 };
 
 // A pair crosses a threshold if its documents are on different sides of it; a missing value is below all
 // thresholds. Overwrites crossing[feature * kCodes + code] such that the sum over code c and all higher codes,
 // without the missing one, is the sum of w_ij (times d^2 if `squared`) over the pairs that cross the threshold
-// just below c. `log_sum` is the result of pair_gradients.
+// just below c. `log_sum` is the result of pair_gradients, and `factors` are those of the same scores, which are
+// overwritten.
 void crossing_weights(const PairTask& task, double log_sum, bool squared, const BinnedMatrix& binned,
-                      const SortedCodes& sorted, int n_threads, std::span<double> crossing);
+                      const SortedCodes& sorted, int n_threads, std::span<QueryFactors> factors,
+                      std::span<double> crossing);
+
+// The factors of all queries; see query_factors.hpp.
+std::vector<QueryFactors> query_factors(const PairTask& task, int n_threads);
 
 // The same for listed pairs, for data with too many labels: rows[i] forms pairs with the rows from begins[i] to
 // before ends[i]; `weights` has their weights, one row after another. Each pair is listed twice, from either

@@ -6,6 +6,7 @@
 #include <limits>
 #include <optional>
 
+#include "pairs/query_factors.hpp"
 #include "trees/vote_rounds.hpp"
 
 namespace rankwright {
@@ -31,13 +32,15 @@ class PairLearner {
           gradient_(rounds.binned.n_rows),
           hessian_(rounds.binned.n_rows),
           pull_(rounds.binned.n_features * kCodes),
-          weight_(rounds.stumps == nullptr ? 0 : pull_.size()) {}
+          weight_(rounds.stumps == nullptr ? 0 : pull_.size()),
+          factors_(rounds.stumps == nullptr ? 0 : rounds.pairs.queries.size() - 1,
+                   QueryFactors(rounds.pairs.n_labels)) {}
 
     // Takes the weights of the pairs at these scores; returns the logarithm of their loss.
     double weigh(Doubles scores) {
         task_.emplace(rounds_.pairs);
         task_->scores = scores;
-        return log_loss_ = pair_gradients(*task_, rounds_.n_threads, gradient_, hessian_);
+        return log_loss_ = pair_gradients(*task_, rounds_.n_threads, gradient_, hessian_, factors_);
     }
 
     const PairTask& task() const { return *task_; }
@@ -48,7 +51,7 @@ class PairLearner {
         sum_by_code(rounds_.binned, gradient_, rounds_.n_threads, pull_);
         if (rounds_.stumps != nullptr)
             crossing_weights(*task_, log_loss_, rounds_.stumps->squared, rounds_.binned, rounds_.stumps->sorted,
-                             rounds_.n_threads, weight_);
+                             rounds_.n_threads, factors_, weight_);
         PairThreshold best{.gain = -std::numeric_limits<double>::infinity()};
         for (std::size_t feature = 0; feature < rounds_.binned.n_features; ++feature) {
             const PairThreshold own = rounds_.stumps != nullptr ? best_stump(feature) : best_vote(feature);
@@ -87,6 +90,7 @@ class PairLearner {
 
     const PairRounds& rounds_;
     std::vector<double> gradient_, hessian_, pull_, weight_;
+    std::vector<QueryFactors> factors_;  // at the scores of the task, for stumps
     std::optional<PairTask> task_;
     double log_loss_ = 0.0;
 };

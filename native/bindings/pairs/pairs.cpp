@@ -1,4 +1,5 @@
 #include "bindings/pairs/bound_pairs.hpp"
+#include "pairs/query_factors.hpp"
 
 namespace rankwright::bindings {
 namespace {
@@ -31,7 +32,8 @@ auto crossing(const BoundCodes& codes, Array<std::uint8_t> labels, Matrix<double
     Output<double, 2> sums({codes.binned.n_features, kCodes});
     {
         nb::gil_scoped_release release;
-        crossing_weights(task, log_sum, squared, codes.binned, codes.sorted, n_threads, sums.span());
+        std::vector<QueryFactors> factors = query_factors(task, n_threads);
+        crossing_weights(task, log_sum, squared, codes.binned, codes.sorted, n_threads, factors, sums.span());
     }
     return sums.numpy();
 }
