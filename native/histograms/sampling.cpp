@@ -99,17 +99,13 @@ void SampleGuard::check(const SampleGains& tree) {
 
 void leave_out(std::span<const std::uint32_t> sample, std::size_t n_rows, std::vector<std::uint32_t>& rest) {
     rest.resize(n_rows - sample.size());
-    if (rest.empty()) return;
-    auto out = rest.begin();
-    std::uint32_t next = 0;
-    const auto leave_out_up_to = [&](std::size_t end) {
-        while (next < end) *out++ = next++;
-    };
-    for (const std::uint32_t row : sample) {
-        leave_out_up_to(row);
-        ++next;
+    std::size_t n_left_out = 0, next = 0;
+    for (std::uint32_t row = 0; n_left_out < rest.size(); ++row) {  // writes every row: no branch to mispredict
+        const bool is_drawn = next < sample.size() && sample[next] == row;
+        rest[n_left_out] = row;
+        next += is_drawn;
+        n_left_out += !is_drawn;
     }
-    leave_out_up_to(n_rows);
 }
 
 }  // namespace rankwright

@@ -49,9 +49,9 @@ class WorkingSets:
     def __init__(self, permutations: Permutations, X: Doubles) -> None:
         self._permutations, self._X = permutations, X
         self._seen: set[tuple[int, bytes]] = set()
-        n_features = X.shape[1]
-        # One row per permutation, as in the arrays below.
-        self._features = np.zeros((0, n_features))
+        # One row of features per permutation, and room for more.
+        self._rows = np.empty((0, X.shape[1]))
+        # One number per permutation.
         self._query, self._perfect, self._lost = np.zeros(0, dtype=np.int64), np.zeros(0, dtype=bool), np.zeros(0)
 
     def add(self, perfect: Ranks, imperfect: Ranks) -> bool:
@@ -65,11 +65,17 @@ class WorkingSets:
         new = np.array([query for query, own in enumerate(self._own(ranks)) if self._is_new(query, own)], np.int64)
         if not len(new):
             return
-        lost = self._permutations.best - self._permutations.values(ranks)
-        self._features = np.vstack([self._features, self._permutations.features(ranks, self._X)[new]])
+        before = len(self._query)
         self._query = np.append(self._query, new)
         self._perfect = np.append(self._perfect, np.full(len(new), perfect))
-        self._lost = np.append(self._lost, lost[new])
+        # Perfect ones lose nothing.
+        lost = np.zeros(len(new)) if perfect else (self._permutations.best - self._permutations.values(ranks))[new]
+        self._lost = np.append(self._lost, lost)
+        if len(self._query) > len(self._rows):  # room for as many again, so that rows are seldom copied
+            grown = np.empty((2 * len(self._query), self._rows.shape[1]))
+            grown[:before] = self._rows[:before]
+            self._rows = grown
+        self._rows[before : len(self._query)] = self._permutations.features(ranks, self._X)[new]
 
     def _own(self, ranks: Ranks) -> Iterator[bytes]:
         """Yield the ranks of every query's documents, which are adjacent."""
@@ -97,7 +103,8 @@ class WorkingSets:
         weights = np.where(self._perfect, 1.0 / n_perfect[self._query], self._lost)
         factors = np.full(len(weights), 1.0 / len(n_perfect))
         groups = QueryGroups.of(self._query)
-        return MarginPairs(self._features, self._perfect.astype(np.float64), groups, weights, factors, n_threads)
+        features = self._rows[: len(self._query)]
+        return MarginPairs(features, self._perfect.astype(np.float64), groups, weights, factors, n_threads)
 
 
 class PermuRank(StoppingParameters, MarginLossParameters, MarginRanker):

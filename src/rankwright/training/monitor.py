@@ -315,7 +315,7 @@ class Monitor:
         if values is None or self._converging or self._is_good(measured, values):
             self._last_good = measured.number
         if self._on_round is not None:
-            self._on_round(replace(measured, values=values))
+            self._on_round(measured if values is None else replace(measured, values=values))
         without = measured.number - self._last_good
         return measured.number == self._stop_after or (self._patience is not None and without >= self._patience)
 

@@ -89,6 +89,7 @@ class Permutations:
     def __init__(self, labels: Doubles, groups: QueryGroups, metric: Metric, n_threads: int) -> None:
         self.labels, self.groups = labels, groups
         self._metric, self.n_threads = metric, n_threads
+        self._products = np.zeros((0, 0))  # of `features`: large, and needed in every round
         self.best = self.values(self.ideal)
         self._kinds, self._blocks = np.empty(len(labels)), np.empty(len(labels))
         for rows in groups:
@@ -113,7 +114,10 @@ class Permutations:
         """Return Phi, one row per query (equation 2, summed by document)."""
         n = self.groups.sizes[self.groups.query_of_row]
         factors = (n + 1 - 2 * ranks) / (n * (n - 1))
-        return np.asarray(np.add.reduceat(factors[:, None] * X, self.groups.offsets[:-1]))
+        if self._products.shape != X.shape:
+            self._products = np.empty_like(X)
+        np.multiply(factors[:, None], X, out=self._products)
+        return np.asarray(np.add.reduceat(self._products, self.groups.offsets[:-1]))
 
     def most_violated(self, scores: Doubles) -> tuple[Ranks, Ranks]:
         """Return the perfect permutation of lowest F and the imperfect one of highest F, of every query."""
@@ -128,9 +132,11 @@ class Permutations:
         within_kinds = self._sorted(self._kinds, tie_break=scores)
         block = self._blocks[self.groups.offsets[:-1][self.groups.query_of_row] + within_kinds - 1]
         ranks = self._sorted(-block, tie_break=scores)
+        flawed = self.values(ranks) < self.best - CLOSE
+        if not flawed.any():
+            return ranks
         # A custom metric may not be perfect there.
-        flawed = (self.values(ranks) < self.best - CLOSE)[self.groups.query_of_row]
-        return np.where(flawed, self._sorted(self.labels, tie_break=scores), ranks)
+        return np.where(flawed[self.groups.query_of_row], self._sorted(self.labels, tie_break=scores), ranks)
 
     def most_violated_imperfect(self, scores: Doubles) -> Ranks:
         """Return the imperfect permutation of highest F: by score, or the closest one where that is perfect."""
