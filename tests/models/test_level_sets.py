@@ -130,6 +130,7 @@ def test_files_hold_sets(seed):
 def test_parts_keep_their_sets():
     rng = np.random.default_rng(8)
     model, X = random_model(rng, [9] * 4), random_rows(rng, 100)
+    assert encode(model.first(2)) == encode(model.take([0, 1]))
     parts = [model.take([tree]) for tree in range(4)]
     joined = TreeEnsemble.concatenate(parts)
     assert joined.predict(X).tobytes() == model.predict(X).tobytes()

@@ -307,6 +307,7 @@ def test_the_first_trees_are_a_model_of_their_own(large):
         first = ensemble.first(n_trees)
         assert first.n_trees == n_trees
         assert first.predict(X).tobytes() == reference.scores(first, X).tobytes()
+        assert encode(first) == encode(ensemble.take(range(n_trees)))
     assert ensemble.first(300).predict(X).tobytes() == ensemble.predict(X).tobytes()
     for wrong in (-1, 301, 1.5, True):
         with pytest.raises(InputError, match="n_trees must be"):

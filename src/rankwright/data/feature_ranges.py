@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from rankwright.base.arrays import sealed
 from rankwright.base.errors import InputError
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ class FeatureRanges:
                 columns = [position[name] for name in category.columns]
                 missing[columns] = (~data.X[:, columns].any(axis=1)).mean()
         minimum, maximum = np.fmin.reduce(data.X, initial=np.inf), np.fmax.reduce(data.X, initial=-np.inf)
-        return cls(minimum, maximum, missing)
+        return cls(sealed(minimum), sealed(maximum), sealed(missing))
 
     @classmethod
     def joined(cls, ranges: Sequence[FeatureRanges]) -> FeatureRanges | None:

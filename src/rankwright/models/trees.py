@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
@@ -177,7 +178,12 @@ class TreeEnsemble(Scorer):
         n_trees = checked_integer("n_trees", n_trees)
         if not 0 <= n_trees <= self.n_trees:
             raise InputError(f"n_trees must be from 0 to {self.n_trees}, not {shown(n_trees)}.")
-        return self.take(range(n_trees))
+        n_splits = int(self.splits[n_trees])
+        sizes = dict.fromkeys(PER_SPLIT, n_splits) | dict.fromkeys(PER_LEAF, n_splits + n_trees)
+        sizes |= {"splits": n_trees + 1, "set_words": int(self.set_size[:n_splits].sum())}
+        cut = copy(self)  # not checked again
+        vars(cut).update({name: getattr(self, name)[:size] for name, size in sizes.items()})
+        return cut
 
     def take(self, trees: Sequence[int]) -> Self:
         """Return the model of the trees with these indices, in ascending order."""

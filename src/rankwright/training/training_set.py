@@ -156,7 +156,7 @@ class TrainingSet:
     @property
     def ranges(self) -> FeatureRanges:
         """The range of each feature."""
-        return FeatureRanges.of(self.data)
+        return self._once("ranges", lambda: FeatureRanges.of(self.data))
 
     @property
     def varies(self) -> bool:
