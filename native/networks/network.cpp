@@ -11,6 +11,7 @@ namespace rankwright {
 namespace {
 
 constexpr std::size_t kRowsPerChunk = 1024;
+constexpr std::size_t kTogether = 8;
 
 struct Layer {
     std::size_t n_inputs, n_units;
@@ -31,6 +32,31 @@ std::vector<Layer> layers_of(std::span<const std::size_t> widths) {
     return layers;
 }
 
+// The features of a row, with numbers for missing values.
+void read(const Network& network, const float* row, double* features) {
+    for (std::size_t feature = 0; feature < network.missing.size(); ++feature)
+        features[feature] =
+            std::isnan(row[feature]) ? network.missing[feature] : static_cast<double>(row[feature]);
+}
+
+// Scores rows by a network without hidden layers. An addition to a score waits for the one before it: the scores
+// of other rows fill the wait.
+template <std::size_t kRows>
+void score_linear(const Network& network, const float* values, std::vector<double>& features, double* scores) {
+    const std::size_t n = network.widths.front();
+    features.resize(kRows * n);
+    double sums[kRows];
+    for (std::size_t row = 0; row < kRows; ++row) {
+        read(network, values + row * n, features.data() + row * n);
+        sums[row] = network.parameters[n];
+    }
+    for (std::size_t feature = 0; feature < n; ++feature)
+#pragma GCC unroll 8
+        for (std::size_t row = 0; row < kRows; ++row)
+            sums[row] += features[row * n + feature] * network.parameters[feature];
+    std::copy_n(sums, kRows, scores);
+}
+
 // The activations of all units for one row, and the derivatives of its score by each of them.
 class Pass {
   public:
@@ -38,14 +64,22 @@ class Pass {
         : network_(network), layers_(layers_of(network.widths)), activations_(n_activations()) {}
 
     double score(const float* row) {
-        for (std::size_t feature = 0; feature < network_.missing.size(); ++feature)
-            activations_[feature] =
-                std::isnan(row[feature]) ? network_.missing[feature] : static_cast<double>(row[feature]);
-        for (const Layer& layer : layers_) activate(layer, &layer == &layers_.back());
+        activate_inputs(row);
+        activate(layers_.back());
         return activations_.back();
     }
 
-    // Adds the slope of the row of the last call of score().
+    // The activations of all units but the last.
+    void activate_inputs(const float* row) {
+        read(network_, row, activations_.data());
+        for (std::size_t index = 0; index + 1 < layers_.size(); ++index) {
+            activate(layers_[index]);
+            double* units = &activations_[layers_[index].units];
+            std::transform(units, units + layers_[index].n_units, units, [](double x) { return std::tanh(x); });
+        }
+    }
+
+    // Adds the slope of the row of the last call of activate_inputs().
     void add_slope(double pull, std::span<double> slope) {
         pulls_.resize(activations_.size());
         pulls_.back() = pull;
@@ -62,14 +96,13 @@ class Pass {
         return count;
     }
 
-    void activate(const Layer& layer, bool last) {
+    void activate(const Layer& layer) {
         const double* inputs = &activations_[layer.inputs];
         const double* weights = &network_.parameters[layer.weights];
         double* units = &activations_[layer.units];
         std::copy_n(&network_.parameters[layer.biases], layer.n_units, units);
         weigh_inputs(inputs, static_cast<std::int64_t>(layer.n_inputs), weights,
                      static_cast<std::int64_t>(layer.n_units), units, path_);
-        if (!last) std::transform(units, units + layer.n_units, units, [](double x) { return std::tanh(x); });
     }
 
     void add_slope(const Layer& layer, std::span<double> slope) const {
@@ -105,8 +138,11 @@ class Pass {
 void network_scores(const Network& network, std::span<const float> values, int n_threads,
                     std::span<double> scores) {
     parallel_ranges(scores.size(), kRowsPerChunk, n_threads, [&](std::size_t first, std::size_t last) {
-        Pass pass(network);
-        for (std::size_t row = first; row < last; ++row)
+        std::size_t row = first;
+        std::vector<double> features;
+        for (; network.widths.size() == 2 && row + kTogether <= last; row += kTogether)
+            score_linear<kTogether>(network, &values[row * network.widths.front()], features, &scores[row]);
+        for (Pass pass(network); row < last; ++row)
             scores[row] = pass.score(&values[row * network.widths.front()]);
     });
 }
@@ -116,7 +152,7 @@ void network_slope(const Network& network, std::span<const float> values, std::s
     std::fill(slope.begin(), slope.end(), 0.0);
     Pass pass(network);
     for (std::size_t row = 0; row < pull.size(); ++row) {
-        pass.score(&values[row * network.widths.front()]);
+        pass.activate_inputs(&values[row * network.widths.front()]);
         pass.add_slope(pull[row], slope);
     }
 }

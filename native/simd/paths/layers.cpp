@@ -56,6 +56,11 @@ void weigh_inputs(const double* inputs, std::int64_t n_inputs, const double* wei
 
 void add_products(const double* inputs, std::int64_t n_inputs, const double* pulls, std::int64_t n_units,
                   double* sums) {
+    if (n_units == 1) {  // sums of neighbouring inputs are adjacent, and side by side in registers
+        const double pull = pulls[0];
+        for (std::int64_t input = 0; input < n_inputs; ++input) sums[input] += inputs[input] * pull;
+        return;
+    }
     std::int64_t unit = 0;
     add<Units8>(inputs, n_inputs, pulls, n_units, unit, sums);
     add<Units4>(inputs, n_inputs, pulls, n_units, unit, sums);
