@@ -33,6 +33,7 @@ def small_blocks(monkeypatch):
     monkeypatch.setattr(blocks, "FIRST_DOCUMENTS", 30)
     monkeypatch.setattr(blocks, "BLOCK_VALUES", 150)
     monkeypatch.setattr(binned_data, "BUCKET_BYTES", 1500)
+    monkeypatch.setattr(binned_data, "BUCKET_FRACTION", 0)
     monkeypatch.setattr(training_set, "SAMPLE_ROWS", 100)
     monkeypatch.setattr(file_survey, "SAMPLE_ROWS", 100)
 

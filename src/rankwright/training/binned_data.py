@@ -18,7 +18,7 @@ from rankwright import _native
 from rankwright.base.array_files import ArrayFile, ArrayWriter
 from rankwright.base.errors import InputError
 from rankwright.base.files import write_whole
-from rankwright.base.resources import resolve_threads
+from rankwright.base.resources import available_memory, resolve_threads
 from rankwright.base.wording import counted
 from rankwright.data.column_roles import Roles
 from rankwright.data.dataset import RankingData, content_hashes, query_hashes
@@ -49,7 +49,8 @@ if TYPE_CHECKING:
 
 VERSION = 1
 REMEDY = "bin the files again"
-BUCKET_BYTES = 128 << 20  # of codes that are sorted in memory
+BUCKET_BYTES = 128 << 20  # of records that are sorted in memory, or so much of the memory
+BUCKET_FRACTION = 1 / 32
 ALIGNED = 64  # documents; columns of codes are padded to a multiple
 
 
@@ -326,7 +327,8 @@ class _Binner:
             [("query", "<i8"), ("content", "<u8"), ("label", "<f8"), ("codes", "u1", (len(bins.edges),))]
         )
         n_documents = np.cumsum(self._sizes) - self._sizes
-        self._bucket = n_documents * self._record.itemsize // BUCKET_BYTES  # of each query in canonical order
+        bucket_bytes = max(BUCKET_BYTES, int(BUCKET_FRACTION * available_memory()))
+        self._bucket = n_documents * self._record.itemsize // bucket_bytes  # of each query in canonical order
 
     def write(self, blocks: Iterable[RankingData], folder: Path, writer: ArrayWriter) -> None:
         """Write all arrays but the description."""
@@ -337,10 +339,8 @@ class _Binner:
         writer.reserve("rows", "uint8", [n_documents * self._binning.n_bytes + _native.ROW_PADDING])
         for feature in range(n_features):
             writer.reserve(f"column{feature}", "uint8", [stride])
-        with TemporaryDirectory(prefix=".binning-", dir=folder) as buckets:
-            self._fill_buckets(blocks, Path(buckets))
-            for bucket in range(int(self._bucket[-1]) + 1):
-                self._write_bucket(Path(buckets) / str(bucket), writer)
+        for records in self._buckets(self._records(blocks), folder):
+            self._write_bucket(records, writer)
         writer.fill("rows", np.zeros(_native.ROW_PADDING, np.uint8))
         for feature in range(n_features):
             writer.fill(f"column{feature}", np.zeros(stride - n_documents, np.uint8))
@@ -355,7 +355,25 @@ class _Binner:
         writer.add("maximum", ranges.maximum)
         writer.add("missing", ranges.missing)
 
-    def _fill_buckets(self, blocks: Iterable[RankingData], folder: Path) -> None:
+    def _buckets(self, blocks: Iterable[NDArray[np.void]], folder: Path) -> Iterator[NDArray[np.void]]:
+        """Yield the records bucket by bucket, by way of files unless one bucket has all of them."""
+        if self._bucket[-1] == 0:
+            yield np.concatenate(list(blocks))
+            return
+        with TemporaryDirectory(prefix=".binning-", dir=folder) as buckets:
+            for records in blocks:
+                of_row = self._bucket[records["query"]]
+                for bucket in np.unique(of_row):
+                    with (Path(buckets) / str(bucket)).open("ab") as file:
+                        file.write(records[of_row == bucket].data)
+            for bucket in range(int(self._bucket[-1]) + 1):
+                path = Path(buckets) / str(bucket)
+                records = np.fromfile(path, self._record)
+                path.unlink()
+                yield records
+
+    def _records(self, blocks: Iterable[RankingData]) -> Iterator[NDArray[np.void]]:
+        """Yield the documents of each block with their codes; refuse other documents than those of the first pass."""
         queries, hashes = self._known.queries, np.zeros(len(self._position), np.uint64)
         for block in blocks:
             content, numbers = content_hashes(block), queries.numbers_of(block)
@@ -367,16 +385,11 @@ class _Binner:
             records["content"] = content
             records["label"] = block.y
             records["codes"] = self._binning.encode(block.X, self._n_threads)
-            of_row = self._bucket[records["query"]]
-            for bucket in np.unique(of_row):
-                with (folder / str(bucket)).open("ab") as file:
-                    file.write(records[of_row == bucket].tobytes())
+            yield records
         if not np.array_equal(hashes, queries.hashes[: len(hashes)]):
             raise _changed()
 
-    def _write_bucket(self, path: Path, writer: ArrayWriter) -> None:
-        records = np.fromfile(path, self._record)
-        path.unlink()
+    def _write_bucket(self, records: NDArray[np.void], writer: ArrayWriter) -> None:
         order = np.lexsort((records["content"], records["query"]))
         writer.fill("labels", records["label"][order])
         codes = np.ascontiguousarray(records["codes"])

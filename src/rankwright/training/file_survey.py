@@ -131,7 +131,8 @@ class Survey(NamedTuple):
         rows = np.arange(len(self.sample))
         edges = _native.find_all_edges(self.sample, rows, max_bins, n_threads)
         plain = _native.Binning(edges, np.zeros((len(edges), CODES), np.uint32), False)
-        counts = [np.bincount(column, minlength=CODES) for column in plain.encode(self.sample, n_threads).T]
+        columns = np.ascontiguousarray(plain.encode(self.sample, n_threads).T)
+        counts = [np.bincount(column, minlength=CODES) for column in columns]
         frequencies = np.array(counts, dtype=np.uint32).reshape(-1, CODES)
         frequencies[:, -1] = np.minimum(self.n_missing, np.iinfo(np.uint32).max)
         return Bins(edges, frequencies)
