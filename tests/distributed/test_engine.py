@@ -114,6 +114,12 @@ def test_a_killed_actor_is_lost_at_once_and_replaced(engine, actors):
 
 
 @pytest.mark.slow
+def test_an_actor_that_computes_for_long_is_not_lost(engine, actors):
+    answers, losses = engine.wait([engine.call(actor, "sleep", 8) for actor in actors], timeout=5)
+    assert (len(answers), losses) == (2, [])
+
+
+@pytest.mark.slow
 def test_a_stopped_actor_is_lost_after_the_timeout_and_replaced(engine, actors):
     (_, other), (_, victim) = _answers(engine, [engine.call(actor, "add", np.ones(1)) for actor in actors])
     assert other != victim

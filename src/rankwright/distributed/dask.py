@@ -32,11 +32,21 @@ SECONDS_PER_LOOK = 0.5  # at the cluster's list of workers, while a call has no 
 
 @dataclass(eq=False)
 class _Resident:
-    """An actor of Dask: its worker's address, its future, and the actor once it is known."""
+    """An actor of Dask: its worker's address, its future, the actor once it is known, and its signs of life."""
 
     address: str
     future: Any
     host: Any = None
+    last_heartbeat: float = 0.0  # by the scheduler's clock
+    last_sign: float = 0.0  # by ours
+
+    def look(self, workers: dict[str, Any]) -> None:
+        """Look at what the scheduler knows of the worker."""
+        if self.address not in workers:
+            raise LostError(f"its worker {self.address} has left the cluster")
+        heartbeat = workers[self.address]["last_seen"]
+        if heartbeat != self.last_heartbeat:
+            self.last_heartbeat, self.last_sign = heartbeat, monotonic()
 
 
 class Dask(Engine):
@@ -51,7 +61,7 @@ class Dask(Engine):
     workers
         Number of workers at most; None: as many as the cluster has.
     timeout
-        Seconds after which a cluster or a worker that does not answer counts as lost.
+        Seconds after which a silent cluster or worker counts as lost.
 
     Examples
     --------
@@ -103,6 +113,10 @@ class Dask(Engine):
 
     def call(self, actor: Actor, method: str, *arguments: Any) -> Call:
         return self._later(actor, self._ask(actor, method, arguments))
+
+    def last_sign(self, actor: Actor) -> float:
+        last: float = actor.handle.last_sign
+        return last
 
     def end(self, actors: Iterable[Actor]) -> None:
         for actor in actors:
@@ -163,9 +177,11 @@ class Dask(Engine):
         resident: _Resident = actor.handle
         asked = asyncio.ensure_future(self._answer(resident, method, arguments))
         while not (await asyncio.wait([asked], timeout=SECONDS_PER_LOOK))[0]:
-            if resident.address not in await self._known():
+            try:
+                resident.look(await self._known())
+            except LostError:
                 asked.cancel()
-                raise LostError(f"its worker {resident.address} has left the cluster")
+                raise
         return asked.result()
 
     async def _answer(self, resident: _Resident, method: str, arguments: tuple[Any, ...]) -> Any:

@@ -1,12 +1,12 @@
 """What training asks of an engine: actors in processes of their own, whose calls may be lost.
 
 An actor is an object in another process, and a call runs one of its methods there. A call whose process ended, or
-was stopped, or does not answer in time, is lost; a new actor can then take the place of the old one.
+was stopped, or is silent for too long, is lost; a new actor can then take the place of the old one. An actor that
+computes for long gives signs of life meanwhile.
 """
 
 from __future__ import annotations
 
-import math
 from abc import ABC, abstractmethod
 from concurrent.futures import Future
 from concurrent.futures import wait as wait_for
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 TIMEOUT = 60.0
 SECONDS_PER_WAIT = 0.2  # a signal that arrives just before a wait begins does not end it
+SECONDS_PER_SIGN = 1.0  # of life
 MAX_ATTEMPTS = 3  # of a submitted function whose process ends
 
 
@@ -79,7 +80,7 @@ class Engine(ABC):
     Parameters
     ----------
     timeout
-        Seconds after which an actor that does not answer a call counts as lost.
+        Seconds after which a silent actor counts as lost.
     """
 
     def __init__(self, timeout: float = TIMEOUT) -> None:
@@ -99,6 +100,10 @@ class Engine(ABC):
     @abstractmethod
     def call(self, actor: Actor, method: str, *arguments: Any) -> Call:
         """Call a method of an actor and return at once; the calls of an actor run one after the other."""
+
+    @abstractmethod
+    def last_sign(self, actor: Actor) -> float:
+        """Return when, by `monotonic`, an actor last gave a sign of life during a call; 0 if it never did."""
 
     @abstractmethod
     def end(self, actors: Iterable[Actor]) -> None:
@@ -122,15 +127,19 @@ class Engine(ABC):
         Returns
         -------
         answers, losses
-            Each in the order of the calls. After `timeout` seconds (None: the engine's) all calls of actors
-            without an answer are lost; a submitted function may take any time.
+            Each in the order of the calls. The call of an actor that gives no sign of life for `timeout` seconds
+            (None: the engine's) is lost; a submitted function may take any time.
         """
-        calls, seconds = list(calls), self.timeout if timeout is None else timeout
-        is_limited = any(call.actor is not None for call in calls)
-        end = monotonic() + seconds if is_limited else math.inf
-        pending = {call.future for call in calls}
-        while pending and (left := end - monotonic()) > 0:
-            pending = wait_for(pending, min(left, SECONDS_PER_WAIT)).not_done
+        calls, seconds, start = list(calls), self.timeout if timeout is None else timeout, monotonic()
+
+        def is_awaited(call: Call) -> bool:
+            waited = monotonic() - start
+            if call.actor is None or waited < min(seconds, SECONDS_PER_SIGN):
+                return True
+            return monotonic() - max(start, self.last_sign(call.actor)) < seconds
+
+        while awaited := [call.future for call in calls if not call.future.done() and is_awaited(call)]:
+            wait_for(awaited, SECONDS_PER_WAIT)
         answers, losses = [], []
         for call in calls:
             if not call.future.done():

@@ -10,6 +10,8 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from queue import SimpleQueue
+from threading import Lock, Thread
+from time import monotonic, sleep
 from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,6 +20,7 @@ from rankwright.base.errors import InputError
 from rankwright.base.resources import available_threads
 from rankwright.distributed.engine import (
     MAX_ATTEMPTS,
+    SECONDS_PER_SIGN,
     TIMEOUT,
     Actor,
     Call,
@@ -50,7 +53,7 @@ class Processes(Engine):
     workers
         Number of processes; None: one per core.
     timeout
-        Seconds after which a process that does not answer counts as lost.
+        Seconds after which a silent process counts as lost.
 
     Examples
     --------
@@ -78,6 +81,10 @@ class Processes(Engine):
 
     def call(self, actor: Actor, method: str, *arguments: Any) -> Call:
         return Call(actor, actor.handle.threads.submit(actor.handle.ask, method, arguments))
+
+    def last_sign(self, actor: Actor) -> float:
+        last: float = actor.handle.last_sign
+        return last
 
     def end(self, actors: Iterable[Actor]) -> None:
         for actor in actors:
@@ -148,6 +155,7 @@ class _Channel:
             pipesize=PIPE_BYTES,
             env=environment,
         )
+        self.last_sign = 0.0
         self.threads = ThreadPoolExecutor(1)
         self.threads.submit(self._send, _packed(make))
 
@@ -157,7 +165,9 @@ class _Channel:
         try:
             self._send(message)
             assert self.process.stdout is not None
-            failure, answer = _unpacked(_read(self.process.stdout))
+            while not (reply := _read(self.process.stdout)):  # a message without parts
+                self.last_sign = monotonic()
+            failure, answer = _unpacked(reply)
         except (OSError, EOFError, ValueError):
             raise LostError(self._end()) from None
         if failure is not None:
@@ -191,19 +201,40 @@ class _Channel:
 def answer_calls() -> None:
     """Answer the calls that arrive on standard input, until it ends; what is printed goes to standard error."""
     with suppress(KeyboardInterrupt):  # it reaches all processes of a terminal
-        calls, answers = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
+        calls, answers = sys.stdin.buffer, _Answers(os.fdopen(os.dup(1), "wb"))
         os.dup2(2, 1)
         host = None
         with suppress(EOFError, BrokenPipeError):
             make = _read(calls)
             while True:
                 message = _read(calls)
+                answers.is_awaited = True
                 try:
                     host = host or Host(_unpacked(make))
                     reply = _packed((None, host.call(*_unpacked(message))))
                 except Exception as error:
                     reply = _packed((error, None))
-                _write(answers, reply)
+                answers.is_awaited = False
+                answers.write(reply)
+
+
+class _Answers:
+    """Where answers go, and signs of life while one is awaited."""
+
+    def __init__(self, pipe: IO[bytes]) -> None:
+        self._pipe, self._lock, self.is_awaited = pipe, Lock(), False
+        Thread(target=self._give_signs, daemon=True).start()
+
+    def write(self, message: Message) -> None:
+        with self._lock:
+            _write(self._pipe, message)
+
+    def _give_signs(self) -> None:
+        with suppress(OSError, ValueError):
+            while True:
+                sleep(SECONDS_PER_SIGN)
+                if self.is_awaited:
+                    self.write([])
 
 
 def _packed(message: object) -> Message:

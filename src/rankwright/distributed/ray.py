@@ -6,6 +6,7 @@ import re
 import socket
 from concurrent.futures import Future
 from importlib import import_module
+from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from rankwright.base.errors import InputError, MissingPackageError
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
 TOKEN_REMEDY = "set RAY_AUTH_MODE=token and RAY_AUTH_TOKEN or RAY_AUTH_TOKEN_PATH to those of the cluster"
+PINGS = "pings"  # are answered while a call runs
 QUIET = {"log_to_driver": False, "logging_level": "error"}
 
 
@@ -46,7 +48,7 @@ class Ray(Engine):
     cpus
         Cores that each worker asks Ray for.
     timeout
-        Seconds after which a cluster or a worker that does not answer counts as lost.
+        Seconds after which a silent cluster or worker counts as lost.
 
     Examples
     --------
@@ -70,6 +72,8 @@ class Ray(Engine):
         self._wanted = None if workers is None else checked_workers(workers)
         self._cpus = cpus
         self._handles: set[Any] = set()
+        self._pings: dict[Actor, Any] = {}
+        self._signs: dict[Actor, float] = {}
         self._is_ours = not self._ray.is_initialized()
         if self._is_ours:
             self._connect(address)
@@ -94,8 +98,18 @@ class Ray(Engine):
     def call(self, actor: Actor, method: str, *arguments: Any) -> Call:
         return Call(actor, self._answer(actor.handle.call.remote(method, arguments)))
 
+    def last_sign(self, actor: Actor) -> float:
+        if actor in self._pings and self._ray.wait([self._pings[actor]], timeout=0)[0]:
+            self._signs[actor] = monotonic()
+            del self._pings[actor]
+        if actor not in self._pings:
+            self._pings[actor] = actor.handle.ready.options(concurrency_group=PINGS).remote()
+        return self._signs.get(actor, 0.0)
+
     def end(self, actors: Iterable[Actor]) -> None:
         for actor in actors:
+            self._pings.pop(actor, None)
+            self._signs.pop(actor, None)
             self._handles.discard(actor.handle)
             self._ray.kill(actor.handle, no_restart=True)
 
@@ -116,7 +130,8 @@ class Ray(Engine):
         self._handles.clear()
 
     def _start(self, number: int, make: Callable[[], object]) -> Actor:
-        handle = self._ray.remote(Host).options(num_cpus=self._cpus, max_restarts=0).remote(make)
+        remote = self._ray.remote(num_cpus=self._cpus, max_restarts=0, concurrency_groups={PINGS: 1})(Host)
+        handle = remote.remote(make)
         self._handles.add(handle)
         return Actor(number, make, handle)
 

@@ -373,7 +373,7 @@ class _Binner:
                 yield records
 
     def _records(self, blocks: Iterable[RankingData]) -> Iterator[NDArray[np.void]]:
-        """Yield the documents of each block with their codes; refuse other documents than those of the first pass."""
+        """Yield the documents of each block with their codes; refuse others than those of the first pass."""
         queries, hashes = self._known.queries, np.zeros(len(self._position), np.uint64)
         for block in blocks:
             content, numbers = content_hashes(block), queries.numbers_of(block)
