@@ -30,7 +30,7 @@ DOCUMENTS_PER_QUERY = 50
 NETWORK = 1.25e9  # bytes per second of a coordinator's 10 Gbit/s
 TRIP = 5e-4  # seconds of a request to another machine and back
 CORES = 16  # of a worker
-BYTES_PER_DOCUMENT = 60  # labels, scores, gradients
+BYTES_PER_DOCUMENT = 120  # labels, scores, gradients
 
 
 class Run(NamedTuple):

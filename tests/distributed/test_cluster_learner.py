@@ -8,6 +8,7 @@ import time
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -232,6 +233,36 @@ def test_a_killed_command_resumes_to_the_same_bytes(folder, tmp_path):
     subprocess.run([*command, "--model", tmp_path / "alone.rw"], check=True, capture_output=True)
     subprocess.run([*on_workers, "--model", tmp_path / "resumed.rw"], check=True, capture_output=True)
     assert (tmp_path / "resumed.rw").read_bytes() == (tmp_path / "alone.rw").read_bytes()
+
+
+def _memory(process):
+    """Return the bytes of a process that are no pages of files."""
+    lines = Path(f"/proc/{process.pid}/status").read_text().splitlines()
+    return 1024 * int(next(line.split()[1] for line in lines if line.startswith("RssAnon:")))
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="it says how much memory a process has")
+def test_memory_of_a_worker_is_that_of_the_docs(tmp_path):
+    used = []
+    for n_documents in (100_000, 400_000):
+        random = np.random.default_rng(0)
+        columns = {f"f{number}": random.normal(size=n_documents).astype(np.float32) for number in range(4)}
+        qid = np.arange(n_documents) // 100
+        frame = pd.DataFrame({"qid": qid, "label": random.integers(0, 3, n_documents), **columns})
+        frame.to_parquet(tmp_path / "judged.parquet")
+        binned = rw.BinnedData.create(tmp_path / "judged.parquet", tmp_path / "judged.binned")
+        with rw.distributed.Processes(1) as engine:
+            seen = []
+            rw.LambdaMART(rounds=3).fit(
+                binned,
+                cluster=engine,
+                on_round=lambda _, engine=engine, seen=seen: seen.extend(
+                    _memory(channel.process) for channel in engine._channels
+                ),
+            )
+        used.append(max(seen))
+    assert used[1] - used[0] == pytest.approx(120 * 300_000, rel=0.2)
 
 
 @pytest.mark.parametrize("workers", [1, 3])
