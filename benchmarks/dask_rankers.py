@@ -36,7 +36,7 @@ def main() -> None:
 
     train, test = (_documents(options.queries, options.features, seed) for seed in (1, 2))
     cluster = distributed.LocalCluster(options.workers, threads_per_worker=1, dashboard_address=":0")
-    with cluster, distributed.Client(cluster) as client:
+    with cluster, distributed.Client(cluster, direct_to_workers=True) as client:
         taken = {}
         for name, fit in {"rankwright": _ours, "LightGBM": _lightgbm, "XGBoost": _xgboost}.items():
             started = time.perf_counter()
