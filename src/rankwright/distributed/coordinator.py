@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from rankwright.distributed.partition import PartRanker, RoundTrees
     from rankwright.training.binned_data import BinnedData
 
+LOAD_TIMEOUTS = 10.0  # a worker that starts may be silent for so many times the engine's timeout
 MAX_ATTEMPTS = 5  # at one request
 
 
@@ -55,7 +56,7 @@ class Coordinator:
         actors = self._engine.start(self._make, min(n_workers, len(shares)))
         self._shares = {actor: shares[i :: len(actors)] for i, actor in enumerate(actors)}
         calls = {self._load(actor): actor for actor in actors}
-        self._answers(calls)
+        self._answers(calls, self._engine.timeout * LOAD_TIMEOUTS)
 
     def close(self) -> None:
         """End the workers."""
@@ -82,23 +83,24 @@ class Coordinator:
         for actor, shares in self._shares.items():
             numbers = [share.number for share in shares]
             calls[self._engine.call(actor, "run", numbers, method, *arguments)] = actor
-        answers = self._answers(calls)
+        answers = self._answers(calls, self._engine.timeout)
         self.n_bytes += len(calls) * _size(arguments) + sum(map(_size, answers))
         return combined(method, answers)
 
     def _load(self, actor: Actor) -> Call:
         return self._engine.call(actor, "load", self._shares[actor], self._rounds, self._requests)
 
-    def _answers(self, calls: dict[Call, Actor]) -> list[Any]:
+    def _answers(self, calls: dict[Call, Actor], timeout: float) -> list[Any]:
         """Return the answer to each call; where its worker is lost, that of a worker in its place."""
         answers = []
         for _ in range(MAX_ATTEMPTS):
-            done, lost = self._engine.wait(calls)
+            done, lost = self._engine.wait(calls, timeout)
             answers += [answer for _, answer in done]
             if not lost:
                 return answers
             self.n_lost += len(lost)
             calls = self._replaced([(calls[call], reason) for call, reason in lost])
+            timeout = self._engine.timeout * LOAD_TIMEOUTS
         raise InputError(f"{counted(len(lost), 'worker')} did not answer {MAX_ATTEMPTS} times: {lost[0].reason}.")
 
     def _replaced(self, lost: Sequence[tuple[Actor, str]]) -> dict[Call, Actor]:
