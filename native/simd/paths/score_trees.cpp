@@ -97,6 +97,9 @@ inline void find_by_tests(const CodedSplit* first, const CodedSplit* last, const
     asm("" : : "r"(leaf) : "memory");  // as in find_leaves
 }
 
+// Several trees share the reading and writing of scores.
+constexpr std::size_t kTreesTogether = 4;
+
 template <std::size_t n_documents>
 inline void add_leaves_one_by_one(const double* values, const std::uint8_t* leaf, double* scores) {
     for (std::size_t document = 0; document < n_documents; ++document) scores[document] += values[leaf[document]];
@@ -184,9 +187,45 @@ inline void add_leaves(const CodedTree* const* trees, const std::uint8_t (*leaf)
     add_leaves_one_by_one<n_documents>(trees[0]->leaves->values, leaf[0], scores);
 }
 
+#if defined(__AVX2__)
+// Four trees of at most eight leaves, whose values stay in registers, lower and upper halves separately.
+template <std::size_t n_documents>
+inline void add_eight_leaves(const CodedTree* const* trees, const std::uint8_t (*leaf)[n_documents],
+                             double* scores) {
+    __m256 lower[kTreesTogether], upper[kTreesTogether];
+#pragma GCC unroll 4
+    for (std::size_t tree = 0; tree < kTreesTogether; ++tree) {
+        const auto* const values = reinterpret_cast<const __m256*>(trees[tree]->leaves->values);
+        lower[tree] = (__m256)_mm256_permute4x64_pd((__m256d)_mm256_shuffle_ps(values[0], values[1], 0x88), 0xd8);
+        upper[tree] = (__m256)_mm256_permute4x64_pd((__m256d)_mm256_shuffle_ps(values[0], values[1], 0xdd), 0xd8);
+    }
+    const __m128i order = _mm_setr_epi8(0, 1, 4, 5, 2, 3, 6, 7, -1, -1, -1, -1, -1, -1, -1, -1);  // of unpacking
+    for (std::size_t document = 0; document < n_documents; document += 8) {
+        auto* const sums = reinterpret_cast<__m256d*>(scores + document);
+        __m256d first = sums[0], last = sums[1];
+#pragma GCC unroll 4
+        for (std::size_t tree = 0; tree < kTreesTogether; ++tree) {
+            const __m128i bytes = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(leaf[tree] + document));
+            const __m256i index = _mm256_cvtepu8_epi32(_mm_shuffle_epi8(bytes, order));
+            const __m256 low = _mm256_permutevar8x32_ps(lower[tree], index),
+                         high = _mm256_permutevar8x32_ps(upper[tree], index);
+            first += (__m256d)_mm256_unpacklo_ps(low, high);
+            last += (__m256d)_mm256_unpackhi_ps(low, high);
+        }
+        sums[0] = first;
+        sums[1] = last;
+    }
+}
+#endif
+
 template <std::size_t n_documents>
 inline void add_leaves_together(const CodedTree* const* trees, const std::uint8_t (*leaf)[n_documents],
                                 double* scores) {
+#if defined(__AVX2__)
+    bool small = true;
+    for (std::size_t tree = 0; tree < kTreesTogether; ++tree) small &= trees[tree]->n_leaves <= 8;
+    if (small) return add_eight_leaves<n_documents>(trees, leaf, scores);
+#endif
     add_leaves_of_four<n_documents>(trees, leaf, scores);
 }
 #endif
@@ -217,10 +256,6 @@ void add_deep_tree(const CodedTree& tree, const std::int8_t* codes, double* scor
     for (std::size_t document = 0; document < n_documents; ++document)
         scores[document] += values[high[document] * 256 + low[document]];
 }
-
-// Registers hold the leaf values of small trees one tree at a time if they are wide enough; otherwise several
-// trees share the reading and writing of scores.
-constexpr std::size_t kTreesTogether = 4;
 
 template <std::size_t n_documents>
 inline bool try_find_leaves(const CodedTree& tree, const std::int8_t* codes, std::uint8_t* leaf) {
