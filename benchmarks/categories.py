@@ -1,8 +1,9 @@
 """Categories of a generated shop: accuracy and time of splits by sets beside those of other libraries.
 
-`python -m benchmarks.categories [--queries N] [--seeds N]`, at least two. A document has eight numbers, one of 1,000 brands with
-frequencies by Zipf's law, and one of 30 kinds of products. The brand changes the relevance, the kind changes it
-and the effect of one number. `--brand-effect 0` makes the brand useless: what it costs to have it.
+`python -m benchmarks.categories [--queries N] [--seeds N]`, with at least two seeds. A document has eight numbers,
+one of 1,000 brands with frequencies by Zipf's law, and one of 30 kinds of products. The brand changes the
+relevance, the kind changes it and the effect of one number. `--brand-effect 0` makes the brand useless: what it
+costs to have it.
 """
 
 from __future__ import annotations
@@ -190,9 +191,8 @@ def main() -> None:
     for name in SYSTEMS:
         apart = quality[name] - ours
         error = apart.std(ddof=1) / np.sqrt(len(apart))
-        print(
-            f"{name:24} {np.mean(quality[name]):.4f}   {apart.mean():+.4f} +- {error:.4f}   {np.mean(seconds[name]):.2f}"
-        )
+        means = f"{np.mean(quality[name]):.4f}   {apart.mean():+.4f} +- {error:.4f}   {np.mean(seconds[name]):.2f}"
+        print(f"{name:24} {means}")
 
 
 if __name__ == "__main__":
