@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 # A block of rounds in native code ends after so many rounds or scores, so that progress is seen and Ctrl-C heard.
 # Rounds of one block share the order of the documents: it is sorted once for the metric and the next lambdas.
 BLOCK_ROUNDS = 16
-BLOCK_SCORES = 3_000_000
+BLOCK_SCORES = 1_500_000
 
 Signal = TypeVar("Signal")
 Seen = TypeVar("Seen", contravariant=True)  # a signal that is only read

@@ -1,4 +1,5 @@
 from dataclasses import asdict
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -22,6 +23,7 @@ from rankwright.training.learners.tree import (
     draw_by_size,
     draw_documents,
     draw_queries,
+    first_fraction,
     levels_for,
 )
 from reference.binning import encode
@@ -859,6 +861,21 @@ def test_a_share_near_0_draws_all_or_a_few_and_near_1_nearly_all():
     nearly = draw_by_size([gradient], 1 - 1e-9, generator())
     assert len(nearly.rows) >= 999
     np.testing.assert_allclose(nearly.weights, 1, atol=0.01)
+
+
+@pytest.mark.parametrize(
+    ("n_rows", "coarse", "wanted", "drawn"),
+    [
+        (700_000, True, 0.1, 0.1),
+        (400_000, True, 0.1, 0.125),  # at least 50,000
+        (150_000, True, 0.1, 1.0),  # 50,000 would save no time
+        (150_000, True, 0.5, 0.5),
+        (150_000, False, 0.1, 0.1),
+    ],
+)
+def test_a_sample_that_would_save_no_time_is_not_drawn(n_rows, coarse, wanted, drawn):
+    binned = SimpleNamespace(n_rows=n_rows, matrix=SimpleNamespace(coarse=coarse))
+    assert first_fraction(wanted, binned) == drawn
 
 
 def test_a_guard_of_no_fraction_is_refused():

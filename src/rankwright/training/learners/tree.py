@@ -30,7 +30,9 @@ LEVELS = 127
 FINE_LEVELS = 0
 # The ratio of the largest weight to the median one from which a document of median weight has too few levels left.
 WIDE_SPREAD = 16.0
-LEAST_DRAWN = 50_000  # a smaller sample by gradient often misses the best features of the last leaves
+# A smaller sample by gradient often misses the best features of the last leaves. If it must be a larger fraction
+# than this to have so many documents, it saves no time.
+LEAST_DRAWN, MOST_RAISED = 50_000, 0.2
 VANISHING = 1e-30  # a smaller ratio of hessian to gradient is rounding
 
 
@@ -142,9 +144,8 @@ class TreeLearner:
         self._n_sources = binned.n_sources
         self._every_row = all_rows(binned.n_rows)
         self._every_feature = np.arange(binned.n_features, dtype=np.uint32)
-        least = min(1.0, LEAST_DRAWN / binned.n_rows) if binned.matrix.coarse else 0.0
         by_gradient = sampling.by == "gradient" and sampling.documents < 1.0
-        self.guard = _native.sample_guard(max(sampling.documents, least)) if by_gradient else None
+        self.guard = _native.sample_guard(first_fraction(sampling.documents, binned)) if by_gradient else None
 
     def fit(self, signal: Gradients) -> Weak:
         """Return a tree fitted to the gradients, and its outputs for every document."""
@@ -281,6 +282,14 @@ class LeastSquaresTrees:
         )
         values = _leaf_values(gradient, hessian, self.l2)
         return Weak(replace(tree, leaf_value=values), values[leaf_of_row])
+
+
+def first_fraction(wanted: float, binned: BinnedFeatures) -> float:
+    """Return the fraction of the documents that the first tree draws by gradient."""
+    least = LEAST_DRAWN / binned.n_rows if binned.matrix.coarse else 0.0
+    if wanted >= least:
+        return wanted
+    return least if least <= MOST_RAISED else 1.0
 
 
 def _leaf_values(gradient: Doubles, hessian: Doubles, l2: float) -> Doubles:
