@@ -178,10 +178,14 @@ void add_columns(const BinnedMatrix& binned, const Added& added, std::span<const
     }
 }
 
-// Rows are divided among threads, which have sums of their own: each row is then read once.
+// Rows are divided among threads, which have sums of their own: each row is then read once. There is one part per
+// thread, if so many are useful, or several where adding their sums up costs little: a delayed thread takes fewer,
+// and one that comes late still finds some.
 std::size_t parts_of(std::size_t n_rows, int n_threads, std::size_t useful) {
-    const auto most = static_cast<std::size_t>(std::max(1, n_threads));
-    return std::clamp<std::size_t>(useful, 1, std::min(most, std::max<std::size_t>(1, n_rows)));
+    const auto threads = static_cast<std::size_t>(std::max(1, n_threads));
+    if (threads == 1) return 1;
+    const std::size_t parts = std::max(std::min(useful, threads), std::min(useful / 8, 4 * threads));
+    return std::clamp<std::size_t>(parts, 1, std::max<std::size_t>(1, n_rows));
 }
 
 template <class Body>
@@ -207,10 +211,13 @@ void HistogramLayout::clear(std::size_t first, std::size_t last, std::int64_t* h
     }
 }
 
-// Calls combine(from, to) for the sums of all codes in use.
+// Calls combine(from, to) for the sums of all codes in use of the slots [first, last).
 template <class Combine>
-void HistogramLayout::for_each(const std::int64_t* from, std::int64_t* to, const Combine& combine) const {
-    for (std::size_t slot = 0; slot < n_used.size(); ++slot, from += slot_size(), to += slot_size()) {
+void HistogramLayout::for_each(std::size_t first, std::size_t last, const std::int64_t* from, std::int64_t* to,
+                               const Combine& combine) const {
+    from += first * slot_size();
+    to += first * slot_size();
+    for (std::size_t slot = first; slot < last; ++slot, from += slot_size(), to += slot_size()) {
         const std::size_t size = static_cast<std::size_t>(n_used[slot]) * width;
         for (std::size_t i = 0; i < size; ++i) combine(from[i], to[i]);
         if (by_level || n_used[slot] == kCodes) continue;
@@ -218,12 +225,13 @@ void HistogramLayout::for_each(const std::int64_t* from, std::int64_t* to, const
     }
 }
 
-void HistogramLayout::add(const std::int64_t* part, std::int64_t* histogram) const {
-    for_each(part, histogram, [](std::int64_t from, std::int64_t& to) { to += from; });
+void HistogramLayout::add(std::size_t first, std::size_t last, const std::int64_t* part,
+                          std::int64_t* histogram) const {
+    for_each(first, last, part, histogram, [](std::int64_t from, std::int64_t& to) { to += from; });
 }
 
 void HistogramLayout::subtract(const std::int64_t* child, std::int64_t* parent) const {
-    for_each(child, parent, [](std::int64_t from, std::int64_t& to) { to -= from; });
+    for_each(0, n_used.size(), child, parent, [](std::int64_t from, std::int64_t& to) { to -= from; });
 }
 
 std::vector<std::int64_t> HistogramLayout::slot_total(std::size_t slot, const std::int64_t* histogram) const {
@@ -276,10 +284,12 @@ void fill_histogram(const BinnedMatrix& binned, std::span<const std::uint32_t> r
     for_each_part(rows, others.size() + 1, n_threads, [&](std::size_t part, std::span<const std::uint32_t> own) {
         fill(own, part == 0 ? histogram : others[part - 1].get());
     });
-    for (Histogram& sums : others) {
-        layout.add(sums.get(), histogram);
-        pool.release(std::move(sums));
-    }
+    if (others.empty()) return;
+    const std::size_t slots_per_thread = bytes.size() / static_cast<std::size_t>(n_threads) + 1;
+    parallel_ranges(bytes.size(), slots_per_thread, n_threads, [&](std::size_t first, std::size_t last) {
+        for (const Histogram& sums : others) layout.add(first, last, sums.get(), histogram);
+    });
+    for (Histogram& sums : others) pool.release(std::move(sums));
 }
 
 void add_codes(const BinnedMatrix& binned, std::span<const std::uint32_t> rows, const Quantised& numbers,

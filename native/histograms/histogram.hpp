@@ -41,7 +41,8 @@ struct HistogramLayout {
 
     // Sets the slots [first, last) to zero. Sums of codes that are not in use are never written or read.
     void clear(std::size_t first, std::size_t last, std::int64_t* histogram) const;
-    void add(const std::int64_t* part, std::int64_t* histogram) const;
+    // Adds the slots [first, last) of one histogram to another's.
+    void add(std::size_t first, std::size_t last, const std::int64_t* part, std::int64_t* histogram) const;
     // Turns the sums of a parent into those of one child by subtracting the other's.
     void subtract(const std::int64_t* child, std::int64_t* parent) const;
     // The sums over all codes of one slot, `width` of them.
@@ -49,7 +50,8 @@ struct HistogramLayout {
 
   private:
     template <class Combine>
-    void for_each(const std::int64_t* from, std::int64_t* to, const Combine& combine) const;
+    void for_each(std::size_t first, std::size_t last, const std::int64_t* from, std::int64_t* to,
+                  const Combine& combine) const;
 };
 
 // Histograms that no leaf holds, kept for the next leaf or tree. Several threads may use it at once.

@@ -128,7 +128,7 @@ void LocalRows::fill_by_blocks(std::span<const Sum> sums, int n_threads) {
             const RowList rows = left.first(static_cast<std::size_t>(end - left.begin()));
             if (first > 0 && rows.empty()) continue;
             fill_(rows, n_threads, first == 0 ? sums[i].histogram : part.get());
-            if (first > 0) layout_.add(part.get(), sums[i].histogram);
+            if (first > 0) layout_.add(0, layout_.n_used.size(), part.get(), sums[i].histogram);
             done[i] += rows.size();
         }
         release_pages(binned_.row(first), bytes(first));
