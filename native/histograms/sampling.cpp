@@ -12,16 +12,6 @@ namespace {
 
 constexpr std::size_t kRun = 4096;
 
-// A number between 0 and 1, from the seed and i alone: the i-th output of SplitMix64 (Steele, Lea & Flood 2014),
-// which can be computed without those before it.
-double uniform(std::uint64_t seed, std::uint64_t i) {
-    std::uint64_t bits = seed + (i + 1) * 0x9e3779b97f4a7c15u;
-    bits = (bits ^ (bits >> 30)) * 0xbf58476d1ce4e5b9u;
-    bits = (bits ^ (bits >> 27)) * 0x94d049bb133111ebu;
-    bits ^= bits >> 31;
-    return (static_cast<double>(static_cast<std::int64_t>(bits >> 12)) + 0.5) * 0x1p-52;
-}
-
 // Samples the rows [begin, begin + count) to the front of `draw`; returns how many.
 std::size_t draw_run(Values values, std::size_t begin, std::size_t count, double mu, std::uint64_t seed,
                      std::uint64_t first, Draw draw) {
@@ -41,6 +31,14 @@ std::size_t draw_run(Values values, std::size_t begin, std::size_t count, double
 }
 
 }  // namespace
+
+double uniform(std::uint64_t seed, std::uint64_t i) {
+    std::uint64_t bits = seed + (i + 1) * 0x9e3779b97f4a7c15u;
+    bits = (bits ^ (bits >> 30)) * 0xbf58476d1ce4e5b9u;
+    bits = (bits ^ (bits >> 27)) * 0x94d049bb133111ebu;
+    bits ^= bits >> 31;
+    return (static_cast<double>(static_cast<std::int64_t>(bits >> 12)) + 0.5) * 0x1p-52;
+}
 
 std::size_t draw_by_size(Values values, double mu, std::uint64_t seed, std::uint64_t first, int n_threads,
                          Draw draw) {

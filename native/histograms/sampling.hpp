@@ -10,6 +10,10 @@
 
 namespace rankwright {
 
+// A number between 0 and 1, from the seed and i alone: the i-th output of SplitMix64 (Steele, Lea & Flood 2014),
+// which can be computed without those before it.
+double uniform(std::uint64_t seed, std::uint64_t i);
+
 using Values = std::span<const std::span<const double>>;
 
 // The output of a draw; each span has room for all rows.

@@ -137,7 +137,8 @@ GrownTree grow_remote_tree(const BinnedMatrix& binned, const GrowthTask& task, c
     space.sample_gains = {};
     const GradientStatistic statistic(limits, search, space.sample_gains);
     GrownTree tree;
-    const auto leaves = Grower(binned, statistic, rows, limits.max_leaves, n_threads, space).grow({}, tree);
+    Grower grower(binned, statistic, rows, limits.max_leaves, n_threads, space);
+    const auto leaves = limits.symmetric ? grower.grow_by_level({}, tree) : grower.grow({}, tree);
     if (!task.all_rows_judge) space.sample_gains = {};
     std::vector<double> gradients, hessians;
     rows.sum_leaves(leaf_ids<GradientStatistic>(leaves), gradients, hessians);

@@ -214,6 +214,13 @@ def expected_reciprocal_rank_lambdas(
 def even_lambdas(
     **documents: Unpack[RankedPairs],
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
+def neighbour_lambdas(
+    *,
+    scale: float,
+    n_orders: int,
+    seed: int,
+    **documents: Unpack[RankedPairs],
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
 def network_scores(
     *,
     widths: NDArray[np.int64],
@@ -284,6 +291,13 @@ def linear_rule(
     gains: NDArray[np.float32],
     discounts: NDArray[np.float64],
     query_factors: NDArray[np.float64],
+    **documents: Unpack[RowPairs],
+) -> GradientRule: ...
+def neighbour_rule(
+    *,
+    scale: float,
+    n_orders: int,
+    seed: int,
     **documents: Unpack[RowPairs],
 ) -> GradientRule: ...
 def average_precision_rule(
@@ -607,6 +621,7 @@ def grow_remote_tree(
     levels: int,
     n_threads: int,
     workspace: GrowthWorkspace,
+    symmetric: bool = False,
 ) -> dict[str, Any]: ...
 
 # Returns a tree per draw of rows and features, as grow_tree does; the scores after each; the outputs of each for

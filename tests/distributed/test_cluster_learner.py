@@ -270,7 +270,7 @@ def test_memory_of_a_worker_is_that_of_the_docs(tmp_path):
 def test_traffic_is_that_of_the_formula_in_the_docs(workers, coarse, feature_bytes, fine_features, tmp_path):
     rw.write_letor(rw.synthetic.polynomial_queries(100, n_documents=20, n_features=12, seed=1), tmp_path / "a.txt")
     binned = rw.BinnedData.create(tmp_path / "a.txt", tmp_path / "a.binned", coarse=coarse)
-    ranker = rw.LambdaMART(rounds=4, max_leaves=12, coarse=coarse, feature_fraction=1.0)
+    ranker = rw.LambdaMART(rounds=4, max_leaves=12, coarse=coarse, feature_fraction=1.0, grow_policy="leafwise")
     for ended in ranker.fit(binned, cluster=InProcess(workers)).history_.rounds:
         divisions = ended.diagnostics["divisions"]
         expected = feature_bytes * 12 * (1 + divisions) + 4_112 * fine_features * (1 + 2 * divisions)

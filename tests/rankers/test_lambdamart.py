@@ -1,4 +1,5 @@
 from dataclasses import dataclass
+from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -17,6 +18,7 @@ from rankwright.rankers.shared.tree_ranker import (
     min_documents_for,
     subsample_for,
 )
+from rankwright.training.learners.tree import TreeLearner
 from shared_data import SHARED, needs_shared_data
 
 
@@ -180,7 +182,7 @@ def test_max_bins_bounds_the_thresholds_of_a_feature():
 
 
 def test_a_large_l2_shrinks_the_leaves():
-    plain, shrunk = (np.abs(fitted(rounds=1, l2=l2).model_.leaf_value).max() for l2 in (0.0, 100.0))
+    plain, shrunk = (np.abs(fitted(rounds=1, l2=l2).model_.leaf_value).max() for l2 in (0.0, 1000.0))
     assert shrunk < plain / 10
 
 
@@ -501,7 +503,7 @@ def test_numbers_beyond_all_documents_say_no_more_than_all():
     assert encode(fitted(max_leaves=2**31).model_) != encode(fitted().model_)
     assert np.array_equal(fitted(max_leaves=2**31).predict(TEST), fitted(max_leaves=len(TRAIN)).predict(TEST))
     assert np.array_equal(fitted(truncation=2**70).predict(TEST), fitted(truncation=None).predict(TEST))
-    assert np.array_equal(fitted(truncation=30).predict(TEST), fitted(truncation=12).predict(TEST))
+    assert np.array_equal(fitted(pairs="all", truncation=30).predict(TEST), fitted(truncation=12).predict(TEST))
     with pytest.raises(InputError, match="There is nothing to learn"):
         fitted(min_documents=2**63)
 
@@ -617,3 +619,45 @@ def test_symmetric_trees_refuse_what_they_do_not_do(given):
     name = next(iter(given))
     with pytest.raises(InputError, match=f"Symmetric trees take no {name}"):
         LambdaMART(grow_policy="symmetric", **given).check_parameters()
+
+
+# Defaults by the size of the data
+
+
+@pytest.mark.parametrize(
+    ("given", "trees", "pairs"),
+    [
+        ({}, "symmetric", "neighbours"),
+        ({"max_leaves": 31}, "symmetric", "neighbours"),
+        ({"metric": NDCG(gain=Gain.table(0, 1, 1, 5))}, "symmetric", "all"),
+        ({"metric": AP()}, "symmetric", "all"),
+        ({"truncation": 12}, "symmetric", "all"),
+        ({"normalise": False, "pairs": "neighbours"}, "symmetric", "neighbours"),
+        ({"monotone": {0: 1}}, "leafwise", "neighbours"),
+        ({"min_documents": 3}, "leafwise", "neighbours"),
+        ({"split_by": "squared_error"}, "leafwise", "all"),
+    ],
+    ids=str,
+)
+def test_the_model_says_what_the_defaults_of_small_data_are(given, trees, pairs):
+    parameters = fitted(**given).model_.about["parameters"]
+    assert (parameters["grow_policy"], parameters["pairs"]) == (trees, pairs)
+
+
+def test_larger_data_and_data_with_a_start_have_leafwise_trees_of_all_pairs(monkeypatch):
+    small = fitted()
+    monkeypatch.setattr("rankwright.rankers.lambdamart.SMALL_DOCUMENTS", len(TRAIN) - 1)
+    large = fitted()
+    assert large.model_.about["parameters"]["grow_policy"] == "leafwise"
+    assert encode(large.model_) == encode(fitted(grow_policy="leafwise", pairs="all").model_)
+    monkeypatch.undo()
+    parameters = LambdaMART(rounds=2).fit(TRAIN, start=small).model_.about["parameters"]
+    assert (parameters["grow_policy"], parameters["pairs"]) == ("leafwise", "all")
+
+
+def test_neighbours_of_native_rounds_are_those_of_the_loop_in_python():
+    native = fitted(rounds=20)
+    with patch.object(TreeLearner, "in_core", lambda *_: None):
+        looped = fitted(rounds=20)
+    assert encode(looped.model_) == encode(native.model_)
+    assert encode(fitted(rounds=20, n_jobs=2).model_) == encode(native.model_)

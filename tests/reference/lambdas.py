@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from math import exp, log2
 from typing import TYPE_CHECKING
 
@@ -70,3 +71,45 @@ def _deltas(metric: Metric, labels: Doubles) -> Doubles:
 
 def _logistic(x: float) -> float:
     return 1.0 / (1.0 + exp(min(700.0, -x)))
+
+
+def neighbour_gradients(
+    labels: Doubles, groups: QueryGroups, scores: Doubles, *, scale: float, n_orders: int, seed: int, sigma: float
+) -> tuple[Doubles, Doubles]:
+    """Return the gradients of neighbours in random orders, one pair after the other."""
+    gradient, hessian = np.zeros(len(labels)), np.zeros(len(labels))
+    order = sort_within_queries(groups.offsets, groups.rows, scores)
+    for query in range(len(groups)):
+        ranked = order[groups.offsets[query] : groups.offsets[query + 1]]
+        state = seed
+        for row in ranked:
+            state = _mixed(_mixed(state, scores[row]), labels[row])
+        odds = {row: exp(max(sigma * (float(scores[row]) - float(scores[ranked[0]])), -80.0)) for row in ranked}
+        for number in range(n_orders):
+            noisy = {}
+            for rank, row in enumerate(ranked):
+                u = _uniform(state, number * len(ranked) + rank)
+                noisy[row] = np.float32(odds[row] * (u / (1.0 - u)))
+            drawn = sorted(ranked, key=lambda row: -noisy[row])
+            for rank, (upper, lower) in enumerate(pairwise(drawn)):
+                better, worse = (upper, lower) if labels[upper] >= labels[lower] else (lower, upper)
+                weight = scale / (n_orders * log2(rank + 2)) * (labels[better] - labels[worse])
+                rho = odds[worse] / (odds[better] + odds[worse])
+                gradient[better] += weight * rho
+                gradient[worse] -= weight * rho
+                hessian[[better, worse]] += weight * sigma * rho * odds[better] / (odds[better] + odds[worse])
+    return gradient, hessian
+
+
+def _mixed(state: int, number: float) -> int:
+    rounded = int(np.rint(np.clip(number, -1e12, 1e12) * 1024))
+    state = (state ^ (rounded % 2**64)) * 0x9E3779B97F4A7C15 % 2**64
+    return state ^ (state >> 32)
+
+
+def _uniform(seed: int, i: int) -> float:
+    bits = (seed + (i + 1) * 0x9E3779B97F4A7C15) % 2**64
+    bits = (bits ^ (bits >> 30)) * 0xBF58476D1CE4E5B9 % 2**64
+    bits = (bits ^ (bits >> 27)) * 0x94D049BB133111EB % 2**64
+    bits ^= bits >> 31
+    return ((bits >> 12) + 0.5) * 2.0**-52

@@ -113,9 +113,10 @@ def test_a_model_that_does_not_hold_its_start_says_what_it_needs(background):
 
 
 def test_adding_goes_on_where_the_start_ended():
-    whole = ranker(rounds=10, subsample=1.0, feature_fraction=1.0).fit(TRAIN)
-    half = ranker(rounds=5, subsample=1.0, feature_fraction=1.0).fit(TRAIN)
-    rest = ranker(rounds=5, subsample=1.0, feature_fraction=1.0).fit(TRAIN, start=half)
+    same = {"subsample": 1.0, "feature_fraction": 1.0, "grow_policy": "leafwise", "pairs": "all"}
+    whole = ranker(rounds=10, **same).fit(TRAIN)
+    half = ranker(rounds=5, **same).fit(TRAIN)
+    rest = ranker(rounds=5, **same).fit(TRAIN, start=half)
     assert rest.predict(TEST).tobytes() == whole.predict(TEST).tobytes()
 
 
@@ -125,7 +126,7 @@ def test_a_few_queries_improve_a_related_model():
     start = ranker(rounds=60).fit(truth.sample(400, seed=1, n_documents=10))
     train, test = (target.sample(60, seed=seed, n_documents=10) for seed in (2, 3))
     adapted, alone = ranker(rounds=40).fit(train, start=start), ranker(rounds=40).fit(train)
-    assert adapted.score(*test) > max(start.score(*test), alone.score(*test)) + 0.01
+    assert adapted.score(*test) > max(start.score(*test), alone.score(*test)) + 0.003
 
 
 def test_where_no_round_is_better_the_start_remains():

@@ -8,6 +8,7 @@
 #include "bindings/arguments/checks.hpp"
 #include "bindings/networks/query_loss.hpp"
 #include "bindings/trees/gradient_rule.hpp"
+#include "pairs/neighbour_lambdas.hpp"
 
 namespace rankwright::bindings {
 namespace {
@@ -251,6 +252,15 @@ Kernel even(const Sizes&) {
     };
 }
 
+Kernel neighbour(const Sizes&, double scale, std::int32_t n_orders, std::uint64_t seed) {
+    require(std::isfinite(scale) && scale > 0.0, "scale must be above 0");
+    require(n_orders >= 1, "n_orders must be at least 1");
+    return [orders = RandomOrders{scale, n_orders, seed}](const PairLoss& loss, const Part&, int n_threads,
+                                                          Lambdas lambdas) {
+        neighbour_lambdas(loss, orders, n_threads, lambdas);
+    };
+}
+
 Kernel given_matrix(const Sizes& n, Matrix<double> deltas) {
     require(n.n_queries == 1, "there must be one query");
     require(deltas.shape(1) == n.n_rows && deltas.shape(0) <= n.n_rows && (deltas.shape(0) > 0 || n.n_rows == 0),
@@ -281,6 +291,8 @@ void bind_lambdas(nb::module_& m) {
     define(m, "linear_by_query", linear_by_query, nb::arg("gains"), nb::arg("discounts"),
            nb::arg("query_factors"));
     define(m, "even", even);
+    define_sums(m, "neighbour", neighbour, nb::arg("scale"), nb::arg("n_orders"), nb::arg("seed"));
+    define_rule(m, "neighbour", neighbour, nb::arg("scale"), nb::arg("n_orders"), nb::arg("seed"));
     define_sums(m, "given", given_matrix, nb::arg("deltas"));
 }
 

@@ -18,17 +18,6 @@
 namespace rankwright::bindings {
 namespace {
 
-// Levels share splits only where a histogram has all bins, documents are not counted and no side is constrained.
-GrowthLimits with_symmetry(GrowthLimits limits, bool symmetric, const BinnedMatrix& binned,
-                           std::span<const std::int8_t> monotone) {
-    require(!symmetric || !binned.coarse, "symmetric trees must have bins at full resolution");
-    require(!symmetric || limits.min_documents == 1, "min_documents must be 1 for symmetric trees");
-    require(!symmetric || std::ranges::count(monotone, 0) == std::ssize(monotone),
-            "symmetric trees must have no monotone constraint");
-    limits.symmetric = symmetric;
-    return limits;
-}
-
 nb::dict arrays_of(const GrownTree& tree) {
     nb::dict arrays = shape_arrays(tree);
     arrays["leaf_value"] = to_numpy(tree.leaf_value);

@@ -51,4 +51,15 @@ inline GrowthLimits checked_limits(std::int32_t max_leaves, std::int64_t min_doc
     return {max_leaves, min_documents, min_hessian, l2, min_gain, levels};
 }
 
+// Levels share splits only where a histogram has all bins, documents are not counted and no side is constrained.
+inline GrowthLimits with_symmetry(GrowthLimits limits, bool symmetric, const BinnedMatrix& binned,
+                                  std::span<const std::int8_t> monotone) {
+    require(!symmetric || !binned.coarse, "symmetric trees must have bins at full resolution");
+    require(!symmetric || limits.min_documents == 1, "min_documents must be 1 for symmetric trees");
+    require(!symmetric || std::ranges::count(monotone, 0) == std::ssize(monotone),
+            "symmetric trees must have no monotone constraint");
+    limits.symmetric = symmetric;
+    return limits;
+}
+
 }  // namespace rankwright::bindings

@@ -193,9 +193,11 @@ nb::dict grown_remotely(const BinnedMatrix& binned, nb::object parts, std::size_
                         Array<std::uint32_t> features, Array<std::int8_t> monotone, Steps2 steps, Steps2 all_steps,
                         bool shared, std::int32_t max_leaves, std::int64_t min_documents, double min_hessian,
                         double l2, double min_gain, std::int32_t levels, int n_threads,
-                        GuardedWorkspace& workspace) {
+                        GuardedWorkspace& workspace, bool symmetric) {
     require_numbers(binned);
-    const GrowthLimits limits = checked_limits(max_leaves, min_documents, min_hessian, l2, min_gain, levels);
+    const GrowthLimits limits =
+        with_symmetry(checked_limits(max_leaves, min_documents, min_hessian, l2, min_gain, levels), symmetric,
+                      binned, view(monotone));
     const std::vector<NumberSizes> sizes = checked_steps(steps), all_sizes = checked_steps(all_steps);
     require(!sizes.empty() && (shared || sizes.size() == 1), "there must be one pair of steps per class");
     GrowthTask task{};
@@ -247,7 +249,8 @@ void bind_partitions(nb::module_& m) {
     m.def("grow_remote_tree", &grown_remotely, nb::arg("binned"), nb::arg("parts"), nb::arg("n_sample"),
           nb::arg("n_rest"), nb::arg("features"), nb::arg("monotone"), nb::arg("steps"), nb::arg("all_steps"),
           nb::arg("shared"), nb::arg("max_leaves"), nb::arg("min_documents"), nb::arg("min_hessian"),
-          nb::arg("l2"), nb::arg("min_gain"), nb::arg("levels"), nb::arg("n_threads"), nb::arg("workspace"));
+          nb::arg("l2"), nb::arg("min_gain"), nb::arg("levels"), nb::arg("n_threads"), nb::arg("workspace"),
+          nb::arg("symmetric") = false);
 }
 
 }  // namespace rankwright::bindings

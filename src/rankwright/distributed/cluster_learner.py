@@ -239,6 +239,7 @@ class ClusterLearner:
             *trees.limits,
             trees.n_threads,
             self._workspace,
+            symmetric=trees.symmetric,
         )
 
     def _model(self, trees: RoundTrees) -> WeakModel:

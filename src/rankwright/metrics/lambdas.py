@@ -47,6 +47,13 @@ def even_lambda_kernel() -> LambdaKernel:
     return NativeLambdas("even")
 
 
+def neighbour_lambda_kernel(labels: Doubles, *, n_orders: int, seed: int) -> LambdaKernel:
+    """Return the kernel of neighbours in random orders; differences of labels count in standard deviations."""
+    largest = float(np.abs(labels).max())
+    spread = float((labels / largest).std()) * largest  # squares of large labels would overflow
+    return NativeLambdas("neighbour", {"scale": 1.0 / spread, "n_orders": n_orders, "seed": seed})
+
+
 def linear_lambda_kernel(
     gains: Doubles, discounts: Doubles, query_factors: Doubles, groups: QueryGroups
 ) -> LambdaKernel:

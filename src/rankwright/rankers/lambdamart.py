@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from rankwright.base.errors import InputError
-from rankwright.metrics.gain import NDCG
+from rankwright.metrics.gain import NDCG, Gain
+from rankwright.metrics.lambdas import neighbour_lambda_kernel
 from rankwright.rankers.parameters.checks import Integer, OneOf, Value, read_record
 from rankwright.rankers.parameters.declaration import MetricParameter, Spelled, ThresholdParameters, parameter
 from rankwright.rankers.parameters.search_space import Range
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from rankwright.rankers.shared.click_lambdas import ClickLambdas
     from rankwright.training.boosting_loop import Rule
     from rankwright.training.fit_task import FitTask
+    from rankwright.training.history import History
     from rankwright.training.monitor import Monitor, WeightedModel
 
 
@@ -72,6 +74,12 @@ class LambdaRule:
         return self.learning_rate if signal.gradient.any() and np.ptp(outputs) > 0.0 else None
 
 
+SMALL_DOCUMENTS = 20_000
+"""Up to so many training documents, trees are symmetric and neighbours push each other, unless the options ask for
+something else: see docs/lambdamart.md for what that gains."""
+ORDERS = 5  # random orders per round; fewer are noisier, more take longer
+
+
 class LambdaMART(ThresholdParameters, LambdaParameters, TreeRanker):
     """Boosted regression trees on lambdas, which move each document's score where it improves the metric.
 
@@ -95,7 +103,9 @@ class LambdaMART(ThresholdParameters, LambdaParameters, TreeRanker):
         "normalise": False,
         "cut_lambdas": True,
         "truncation": None,
+        "pairs": "all",
         "split_by": "squared_error",
+        "grow_policy": "leafwise",
         "l2": 0.0,
         "min_documents": 1,
         "subsample": 1.0,
@@ -131,6 +141,14 @@ class LambdaMART(ThresholdParameters, LambdaParameters, TreeRanker):
         "Line search that gives each tree the weight that is best for the metric. None: `learning_rate` for all.",
         default=None,
     )
+    pairs: str | None = parameter(
+        OneOf(("all", "neighbours"), optional=True),
+        "Which pairs of documents push each other: 'all', weighted by the change of the metric; or 'neighbours' "
+        "in random orders, by score plus noise, weighted by the difference of their labels (as in YetiRank): the "
+        f"metric then only chooses the round. None: 'neighbours' for NDCG on up to {SMALL_DOCUMENTS:,} documents, "
+        "unless another option is about 'all' pairs.",
+        default=None,
+    )
     truncation: int | None = parameter(
         Integer(1, optional=True),
         "Use only pairs with at least one document among this many top ranks. None: all pairs.",
@@ -148,6 +166,15 @@ class LambdaMART(ThresholdParameters, LambdaParameters, TreeRanker):
         "Values of leaves: the 'newton' step of each (step 11), or the 'mean' of its lambdas, which one weight "
         "per tree is to scale (`step`, section 5.6); needs split_by='squared_error'.",
         default="newton",
+    )
+
+    grow_policy: str | None = parameter(
+        OneOf(("leafwise", "symmetric"), optional=True),
+        "How trees grow: 'leafwise' splits the leaf with the highest gain next; 'symmetric' gives all leaves of a "
+        "level the same split (oblivious trees, as in CatBoost), which overfits less where few documents have to "
+        f"tell interactions of features apart. None: 'symmetric' up to {SMALL_DOCUMENTS:,} documents, else "
+        "'leafwise'.",
+        default=None,
     )
 
     def _boosted(
@@ -193,9 +220,41 @@ class LambdaMART(ThresholdParameters, LambdaParameters, TreeRanker):
             if self.monotone:
                 raise InputError("monotone needs split_by='newton': Newton values of other splits may break it.")
 
+    def _is_symmetric(self, task: FitTask) -> bool:
+        if self.grow_policy is not None:
+            return self.grow_policy == "symmetric"
+        only_leafwise = self.monotone or self.coarse or self.min_documents or self.split_by != "newton"
+        return not only_leafwise and _is_small(task)
+
+    def _about(self, task: FitTask, history: History) -> dict[str, Any]:
+        """Return the facts, with what None stands for here."""
+        about = super()._about(task, history)
+        about["parameters"] |= {
+            "grow_policy": "symmetric" if self._is_symmetric(task) else "leafwise",
+            "pairs": "neighbours" if self._pairs_neighbours(task) else "all",
+        }
+        return about
+
+    def _pairs_neighbours(self, task: FitTask) -> bool:
+        if self.pairs is not None or task.shown is not None:
+            return self.pairs == "neighbours" and task.shown is None
+        of_all_pairs = ("truncation", "normalise", "cut_lambdas", "double_lambdas", "split_by")
+        as_usual = all(getattr(self, name) == self.declared[name].default for name in of_all_pairs)
+        graded = isinstance(self.metric, NDCG) and self.metric.gain in (Gain.EXPONENTIAL, Gain.LINEAR)
+        return as_usual and graded and _is_small(task)
+
     def _rule(self, task: FitTask) -> LambdaRule:
-        if task.exposure is None:
-            lambdas: LambdaGradients | ClickLambdas = self._gradients(task.train.labels, self.truncation)
-        else:
+        lambdas: LambdaGradients | ClickLambdas
+        if task.exposure is not None:
             lambdas = self._click_lambdas(task.train.labels, task.exposure, self.truncation)
+        elif self._pairs_neighbours(task):
+            kernel = neighbour_lambda_kernel(task.train.all_labels, n_orders=ORDERS, seed=self.random_state)
+            lambdas = LambdaGradients(None, *task.train.labels, kernel=kernel)
+        else:
+            lambdas = self._gradients(task.train.labels, self.truncation)
         return LambdaRule(self.metric, lambdas, task.weights, self.learning_rate, task.n_threads)
+
+
+def _is_small(task: FitTask) -> bool:
+    """Return whether there are few documents to learn from, with judged labels and no model to start from."""
+    return len(task.train.all_labels) <= SMALL_DOCUMENTS and task.shown is None and task.start is None

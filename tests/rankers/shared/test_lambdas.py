@@ -22,8 +22,10 @@ from rankwright.metrics import (
     Precision,
     Recall,
 )
+from rankwright.metrics.lambdas import NativeLambdas, neighbour_lambda_kernel
 from rankwright.rankers.shared.lambdas import LambdaGradients
 from reference.lambdas import lambda_gradients as slow_gradients
+from reference.lambdas import neighbour_gradients
 
 
 class TopTwo(Metric):
@@ -444,3 +446,50 @@ def test_bindings_refuse_bad_arguments_of_a_metric(kernel, own):
     arguments = native_arguments(**{**good[kernel], **own})
     with pytest.raises(ValueError, match=r"gains|query_factors|discounts|depth|stop_probability|deltas|one query"):
         getattr(_native, kernel)(**arguments)
+
+
+# Neighbours in random orders
+
+
+@examples(60)
+@given(judged_queries(), st.integers(1, 4), st.integers(0, 2**64 - 1), st.sampled_from([0.3, 1.0, 2.0]))
+def test_neighbours_equal_the_slow_twin_on_any_number_of_threads(queries, n_orders, seed, sigma):
+    groups, labels, scores = queries
+    options = {"scale": 0.7, "n_orders": n_orders, "seed": seed}
+    lambdas = LambdaGradients(None, labels, groups, sigma=sigma, kernel=NativeLambdas("neighbour", options))
+    found = lambdas(scores, n_threads=1)
+    wanted = neighbour_gradients(labels, groups, scores, sigma=sigma, **options)
+    np.testing.assert_allclose(found, wanted, rtol=1e-9, atol=1e-12)
+    assert [one.tobytes() for one in found] == [one.tobytes() for one in lambdas(scores, n_threads=2)]
+
+
+def test_noise_of_neighbours_follows_the_seed_and_the_scores_but_not_their_last_bits():
+    groups, labels, scores = example()
+
+    def gradients(scores, seed=1):
+        kernel = neighbour_lambda_kernel(labels, n_orders=2, seed=seed)
+        return LambdaGradients(None, labels, groups, kernel=kernel)(scores)[0]
+
+    first = gradients(scores)
+    np.testing.assert_allclose(gradients(scores * (1 + 1e-15)), first, rtol=1e-9, atol=1e-12)
+    assert not np.allclose(gradients(scores, seed=2), first)
+    assert not np.allclose(gradients(scores + 0.5), first)  # the same differences, another round
+
+
+def test_more_orders_approach_the_expectation():
+    groups, labels, scores = example(n_queries=3, n_documents=8)
+
+    def gradients(n_orders, seed):
+        kernel = neighbour_lambda_kernel(labels, n_orders=n_orders, seed=seed)
+        return LambdaGradients(None, labels, groups, kernel=kernel)(scores)[0]
+
+    few, many = (np.abs(gradients(n, 1) - gradients(n, 2)).mean() for n in (10, 1000))
+    assert many < few / 5
+
+
+@pytest.mark.parametrize("wrong", [{"scale": 0.0}, {"scale": np.inf}, {"n_orders": 0}])
+def test_the_binding_of_neighbours_refuses(wrong):
+    groups, labels, scores = example(n_queries=2, n_documents=3)
+    options = {"scale": 1.0, "n_orders": 1, "seed": 0} | wrong
+    with pytest.raises(ValueError, match=next(iter(wrong))):
+        LambdaGradients(None, labels, groups, kernel=NativeLambdas("neighbour", options))(scores)

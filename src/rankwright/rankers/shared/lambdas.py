@@ -61,6 +61,8 @@ class LambdaGradients:
         One factor per query, applied last.
     double
         Whether pairs are computed in double precision, one query after the other; otherwise in single precision.
+    kernel
+        Computes the sums instead, as `neighbour_lambda_kernel` does; None: that of the metric.
     """
 
     def __init__(
@@ -74,6 +76,7 @@ class LambdaGradients:
         sigma: float = 1.0,
         query_weights: ArrayLike | None = None,
         double: bool = False,
+        kernel: LambdaKernel | None = None,
     ) -> None:
         Integer(1, optional=True).require("truncation", truncation)
         self._labels, self._groups = checked_labels(labels, groups.n_rows), groups
@@ -85,7 +88,7 @@ class LambdaGradients:
             "normalise": normalise,
             "sigma": sigma,
         }
-        self._kernel = DoubleLambdas(metric) if double else _kernel(metric, self._labels, groups)
+        self._kernel = kernel or (DoubleLambdas(metric) if double else _kernel(metric, self._labels, groups))
         if not 0 < sigma < np.inf:
             raise InputError(f"sigma must be above 0, not {sigma!r}.")
 

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from rankwright.training.training_set import TrainingSet
 
 
-SYMMETRIC_LEAVES = 64
+SYMMETRIC_LEAVES = 16
 
 
 def leaves_for(n_documents: int) -> int:
@@ -95,7 +95,7 @@ class TreeRanker(StoppingParameters, ShrinkageParameters, BinningParameters, Ran
 
     rounds: int = parameter(default=500)
     learning_rate: float = parameter(default=0.05, search=Range(0.01, 0.3, log=True))
-    grow_policy: str = parameter(
+    grow_policy: str | None = parameter(
         OneOf(("leafwise", "symmetric")),
         "How trees grow: 'leafwise' splits the leaf with the highest gain next; 'symmetric' gives all leaves of a "
         "level the same split (oblivious trees, as in CatBoost), which overfits less where few documents have to "
@@ -104,7 +104,7 @@ class TreeRanker(StoppingParameters, ShrinkageParameters, BinningParameters, Ran
     )
     max_leaves: int | None = parameter(
         Integer(2, optional=True),
-        "Maximum number of leaves per tree. None: 8 for small training sets, up to 31 for large ones; 64 for "
+        "Maximum number of leaves per tree. None: 8 for small training sets, up to 31 for large ones; 16 for "
         "symmetric trees, whose number is rounded down to a power of 2.",
         default=None,
         tune=(None, 4, 16),
@@ -142,7 +142,8 @@ class TreeRanker(StoppingParameters, ShrinkageParameters, BinningParameters, Ran
     )
     feature_fraction: float | None = parameter(
         Fraction(optional=True),
-        "Fraction of features each round may split on. None: 0.5 for small training sets, up to 1 for large ones.",
+        "Fraction of features each round may split on. None: 0.5 for small training sets, up to 1 for large ones; "
+        "1 for symmetric trees.",
         default=None,
         search=Range(0.1, 1.0, automatic=feature_fraction_for),
     )
@@ -180,7 +181,7 @@ class TreeRanker(StoppingParameters, ShrinkageParameters, BinningParameters, Ran
 
     def _check_together(self) -> None:
         super()._check_together()
-        if not self._is_symmetric:
+        if self.grow_policy != "symmetric":
             return
         given = {"monotone": self.monotone, "coarse=True": self.coarse, "min_documents": self.min_documents}
         for name, is_given in given.items():
@@ -238,7 +239,7 @@ class TreeRanker(StoppingParameters, ShrinkageParameters, BinningParameters, Ran
 
     def _on_one_machine(self) -> dict[str, bool]:
         """Return the parameters that only one machine takes, and whether they are given."""
-        return {"grow_policy='symmetric'": self._is_symmetric}
+        return {}
 
     def _first_scores(self, task: FitTask) -> Doubles:
         """Return F_0: zeros, or the scores of the submodel."""
@@ -252,10 +253,10 @@ class TreeRanker(StoppingParameters, ShrinkageParameters, BinningParameters, Ran
         return self._tree_learner(TreeLearner, task, monotone)
 
     def _tree_learner(self, kind: type[TreeLearner], task: FitTask, monotone: NDArray[np.int8]) -> TreeLearner:
-        train = task.train
+        train, symmetric = task.train, self._is_symmetric(task)
         coarse = self.coarse
         if coarse is None:
-            coarse = len(train) >= COARSE_DOCUMENTS and not self._is_symmetric
+            coarse = len(train) >= COARSE_DOCUMENTS and not symmetric
         return kind(
             self._binned(task, coarse=coarse, sets=self.category_splits == "sets"),
             train.labels.groups,
@@ -263,16 +264,16 @@ class TreeRanker(StoppingParameters, ShrinkageParameters, BinningParameters, Ran
             sampling=TreeSampling(
                 self.subsample or subsample_for(len(train)),
                 self.subsample_by,
-                self.feature_fraction or feature_fraction_for(len(train)),
+                self.feature_fraction or (1.0 if symmetric else feature_fraction_for(len(train))),
             ),
             monotone=monotone,
             random=np.random.default_rng(self.random_state),
             n_threads=task.n_threads,
-            symmetric=self._is_symmetric,
+            symmetric=symmetric,
         )
 
-    @property
-    def _is_symmetric(self) -> bool:
+    def _is_symmetric(self, task: FitTask) -> bool:  # noqa: ARG002
+        """Return whether all leaves of a level share one split."""
         return self.grow_policy == "symmetric"
 
     def _binned(self, task: FitTask, *, coarse: bool, sets: bool) -> BinnedFeatures:
@@ -281,9 +282,10 @@ class TreeRanker(StoppingParameters, ShrinkageParameters, BinningParameters, Ran
     def _limits(self, task: FitTask) -> TreeLimits:
         n_documents = len(task.train)
         # A tree has at most as many leaves as documents, so larger limits mean the same.
-        usual = SYMMETRIC_LEAVES if self._is_symmetric else leaves_for(n_documents)
+        symmetric = self._is_symmetric(task)
+        usual = SYMMETRIC_LEAVES if symmetric else leaves_for(n_documents)
         leaves = min(self.max_leaves or usual, max(2, n_documents))
-        least = 1 if self._is_symmetric else min_documents_for(n_documents)
+        least = 1 if symmetric else min_documents_for(n_documents)
         documents = min(self.min_documents or least, n_documents + 1)
         return TreeLimits(leaves, documents, self.min_hessian, self.l2, levels=levels_for(task.weights))
 
