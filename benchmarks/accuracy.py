@@ -172,7 +172,7 @@ def _catboost(**options: Any) -> Fit:
 AUTO = "AutoRanker"
 SYSTEMS: dict[str, Fit] = {
     AUTO: _ours(rw.AutoRanker()),
-    "LambdaMART": _ours(rw.LambdaMART(rounds=200)),
+    "LambdaMART": _ours(rw.LambdaMART()),
     "LambdaMART, columns": _ours(rw.LambdaMART(rounds=200, query_features=["zscore", "rank"])),
     "MART, columns": _ours(rw.MART(rounds=200, query_features=["zscore", "rank"])),
     "RankSVM": _ours(rw.RankSVM()),

@@ -149,9 +149,9 @@ def _values(name: str, collection: Collection) -> dict[str, float]:
         ranker = rw.AutoRanker(METRIC).fit(collection.judged)
         best = max(ranker.run_.entries, key=lambda entry: entry.curve[entry.best_index()])
         return {AUTO: value(ranker.predict(fresh)), MEMBER: value(best.cut(best.best_index()).predict(fresh))}
+    if name == LAMBDAMART:  # as the other libraries' defaults: from all judged queries, for all rounds
+        return {name: value(rw.LambdaMART(METRIC).fit(collection.judged).predict(fresh))}
     train, valid = rw.split_queries(collection.judged, 0.75, 0.25)
-    if name == LAMBDAMART:
-        return {name: value(rw.LambdaMART(METRIC).fit(train, validation=valid).predict(fresh))}
     return {name: value(SYSTEMS[name](train, valid)(fresh))}
 
 

@@ -18,7 +18,7 @@ from rankwright.models.nested_scorers import QueryFeatureScorer
 from rankwright.rankers.adarank import AdaRank
 from rankwright.rankers.calibrated_adaboost import CalibratedAdaBoost
 from rankwright.rankers.fusion import Fusion, has_sources
-from rankwright.rankers.lambdamart import LambdaMART
+from rankwright.rankers.lambdamart import ROUNDS, LambdaMART
 from rankwright.rankers.lambdarank import LambdaRank
 from rankwright.rankers.listnet import ListNet
 from rankwright.rankers.mart import MART
@@ -177,8 +177,8 @@ PRESETS = {"quick": QUICK, "default": PORTFOLIO, "best": BEST}
 QUICK_FOLDS = 5
 
 LARGE = (
-    Entry("LambdaMART", LambdaMART(), 1.0),
-    Entry("LambdaMART, seed 1", LambdaMART(random_state=1), 1.0),
+    Entry("LambdaMART", LambdaMART(rounds=500), 1.0),
+    Entry("LambdaMART, seed 1", LambdaMART(rounds=500, random_state=1), 1.0),
     Entry("MART", MART(), 0.8),
 )
 """For very many queries: what a mixture of trees gains is small, and everything else is far behind."""
@@ -240,4 +240,10 @@ def named(rankers: Sequence[Ranker]) -> Iterator[tuple[str, Ranker]]:
     seen = Counter[str]()
     for name, ranker in zip(names, rankers, strict=True):
         seen[name] += 1
-        yield name if names.count(name) == 1 else f"{name} {seen[name]}", ranker
+        yield name if names.count(name) == 1 else f"{name} {seen[name]}", _with_rounds(ranker)
+
+
+def _with_rounds(ranker: Ranker) -> Ranker:
+    """Return the ranker with a number of rounds, of which judging queries choose, if its data would decide."""
+    by_data = ranker.get_params(deep=False).get("rounds", 0) is None
+    return ranker.unfitted().set_params(rounds=ROUNDS) if by_data else ranker

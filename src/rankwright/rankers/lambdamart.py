@@ -77,6 +77,7 @@ class LambdaRule:
 SMALL_DOCUMENTS = 20_000
 """Up to so many training documents, trees are symmetric and neighbours push each other, unless the options ask for
 something else: see docs/lambdamart.md for what that gains."""
+ROUNDS, NEIGHBOUR_ROUNDS = 500, 200  # more rounds on neighbours fit the noise of small data
 ORDERS = 5  # random orders per round; fewer are noisier, more take longer
 
 
@@ -168,6 +169,12 @@ class LambdaMART(ThresholdParameters, LambdaParameters, TreeRanker):
         default="newton",
     )
 
+    rounds: int | None = parameter(  # type: ignore[assignment]
+        Integer(1, optional=True),
+        "Maximum number of rounds. Validation data choose how many are kept. None: "
+        f"{NEIGHBOUR_ROUNDS} where `pairs` are neighbours, else {ROUNDS}.",
+        default=None,
+    )
     grow_policy: str | None = parameter(
         OneOf(("leafwise", "symmetric"), optional=True),
         "How trees grow: 'leafwise' splits the leaf with the highest gain next; 'symmetric' gives all leaves of a "
@@ -226,12 +233,17 @@ class LambdaMART(ThresholdParameters, LambdaParameters, TreeRanker):
         only_leafwise = self.monotone or self.coarse or self.min_documents or self.split_by != "newton"
         return not only_leafwise and _is_small(task)
 
+    def n_rounds(self, task: FitTask) -> int:
+        """Return the maximum number of rounds, with fewer for neighbours by default."""
+        return self.rounds or (NEIGHBOUR_ROUNDS if self._pairs_neighbours(task) else ROUNDS)
+
     def _about(self, task: FitTask, history: History) -> dict[str, Any]:
         """Return the facts, with what None stands for here."""
         about = super()._about(task, history)
         about["parameters"] |= {
             "grow_policy": "symmetric" if self._is_symmetric(task) else "leafwise",
             "pairs": "neighbours" if self._pairs_neighbours(task) else "all",
+            "rounds": self.n_rounds(task),
         }
         return about
 

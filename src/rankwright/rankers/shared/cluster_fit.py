@@ -52,7 +52,7 @@ def boosted_on_cluster(ranker: Any, learner: Any, monitor: Monitor, task: FitTas
         )
         rule = ClusterRule(coordinator, nothing)
         start = np.zeros(BLOCK_SCORES)  # so many that each round is seen as it ends; the scores are on the workers
-        return boost(rule, grower, start=start, rounds=ranker.rounds, monitor=monitor)
+        return boost(rule, grower, start=start, rounds=ranker.n_rounds(task), monitor=monitor)
 
 
 def fitted_elsewhere(ranker: Any, task: FitTask, *, refit: bool) -> Any:

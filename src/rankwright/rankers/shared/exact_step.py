@@ -54,7 +54,7 @@ class ExactStep:
     >>> judged = rw.synthetic.polynomial_queries(30, n_documents=10, n_features=6, n_active=4)
     >>> ranker = rw.LambdaMART(rounds=3, step=rw.ExactStep(low=0.1, high=5)).fit(judged)
     >>> [round(tree.weight, 1) for tree in ranker.history_]
-    [1.0, 0.8, 0.2]
+    [1.0, 0.4, 0.2]
     """
 
     low: float = 0.1

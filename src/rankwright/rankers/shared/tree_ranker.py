@@ -210,7 +210,11 @@ class TreeRanker(StoppingParameters, ShrinkageParameters, BinningParameters, Ran
     def _boosted(
         self, rule: Rule[Gradients], learner: WeakLearner[Gradients], monitor: Monitor, task: FitTask
     ) -> list[WeightedModel]:
-        return boost(rule, learner, start=self._first_scores(task), rounds=self.rounds, monitor=monitor)
+        return boost(rule, learner, start=self._first_scores(task), rounds=self.n_rounds(task), monitor=monitor)
+
+    def n_rounds(self, task: FitTask) -> int:  # noqa: ARG002
+        """Return the maximum number of rounds."""
+        return self.rounds
 
     def part_fit(self, task: FitTask) -> PartFit:
         """Return what boosting on a part of the documents needs, on a worker of a cluster."""
