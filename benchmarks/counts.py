@@ -28,7 +28,9 @@ train, valid = rw.split_queries(data, 0.7, 0.3, random_state=1)
 shared, judging = rw.TrainingSet(train), rw.TrainingSet(valid)
 scores = np.random.default_rng(1).normal(size=len(data))
 """
+LEAFWISE = "rw.LambdaMART(rounds=50, grow_policy='leafwise', pairs='all', n_jobs=1)"
 CASES = {
+    "LambdaMART, leafwise, all pairs": f"{LEAFWISE}.fit(shared, validation=judging)",
     **{
         f"{ranker}, {rounds} rounds": f"rw.{ranker}(rounds={rounds}, n_jobs=1).fit(shared, validation=judging)"
         for ranker, rounds in {
@@ -47,7 +49,7 @@ CASES = {
     "MAP": "rw.metrics.AP().mean(data.y, scores, data.groups, n_jobs=1)",
     "scoring by 50 trees": "model.predict(data, n_jobs=1)",
 }
-SETUP_OF = {"scoring by 50 trees": "model = rw.LambdaMART(rounds=50, n_jobs=1).fit(train).model_"}
+SETUP_OF = {"scoring by 50 trees": f"model = {LEAFWISE}.fit(train).model_"}
 
 
 def count(case: str, repeats: int) -> int:

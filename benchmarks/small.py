@@ -100,6 +100,8 @@ def _ranker(learning_rate: float, threads: int) -> rw.LambdaMART:
     return rw.LambdaMART(
         rounds=ROUNDS,
         max_leaves=LEAVES,
+        grow_policy="leafwise",
+        pairs="all",
         learning_rate=learning_rate,
         min_documents=20,
         subsample=1.0,

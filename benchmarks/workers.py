@@ -1,22 +1,30 @@
 """Growth on workers and within a memory limit, beside growth on threads in memory; the models must be equal.
 
 `python -m benchmarks.workers` bins generated documents and fits LambdaMART of 31 leaves: on threads, on as many
-processes of one thread, and on threads within `--limit` bytes. It prints seconds per round, the ratio to
-threads, and bytes per round. `systemd-run --scope -p MemoryMax=...` or a cgroup around it enforces a limit.
+processes of one thread, on Ray with `--ray`, and on threads within `--limit` bytes. It prints seconds per round,
+the ratio to threads, and bytes per round. `systemd-run --scope -p MemoryMax=...` or a cgroup around it enforces
+a limit.
 """
 
 from __future__ import annotations
 
 import argparse
 import hashlib
+import sys
 import tempfile
 import time
+from contextlib import nullcontext
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 import rankwright as rw
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from rankwright.distributed.engine import Engine
 
 DOCUMENTS_PER_QUERY = 100
 
@@ -29,37 +37,46 @@ def main() -> None:
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--rounds", type=int, default=10)
     parser.add_argument("--limit", type=int, default=None)
+    parser.add_argument("--ray", action="store_true")
     parser.add_argument("--file", type=Path, help="a binned file, made if it is not there")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         path = options.file or Path(folder) / "documents.binned"
         if not path.exists():
             _bin(path, options.queries, options.features)
-        ways: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
-            "threads": ({}, {}),
-            "processes": ({}, {"cluster": options.workers}),
-        }
-        if options.limit:
-            ways["within a limit"] = ({"max_memory": options.limit}, {})
-        base = None
-        for name, (reading, fitting) in ways.items():
-            n_jobs = 1 if "cluster" in fitting else options.workers
-            taken = []
-            for rounds in (
-                1,
-                1 + options.rounds,
-            ):  # the difference leaves out reading the file and starting workers
-                ranker = rw.LambdaMART(rounds=rounds, max_leaves=31, n_jobs=n_jobs)
-                begin = time.perf_counter()
-                ranker.fit(rw.BinnedData(path, **reading), **fitting)
-                taken.append(time.perf_counter() - begin)
-            seconds = (taken[1] - taken[0]) / options.rounds
+        base, models = None, set()
+        for name, reading, engine in _ways(options):
+            seconds, ranker = _measured(path, reading, engine, options)
             base = base or seconds
-            numbers = ranker.history_.rounds[-1].diagnostics
-            model = hashlib.sha256(ranker.model_.leaf_value.tobytes()).hexdigest()[:12]
-            print(
-                f"{name:<16} {seconds:.3f} s per round, {seconds / base:.2f} of threads, {dict(numbers)}, {model}"
-            )
+            numbers = dict(ranker.history_.rounds[-1].diagnostics)
+            models.add(hashlib.sha256(ranker.model_.leaf_value.tobytes()).hexdigest()[:12])
+            print(f"{name:<16} {seconds:.3f} s per round, {seconds / base:.2f} of threads, {numbers}", flush=True)
+    if len(models) > 1:
+        sys.exit(f"The models differ: {models}")
+
+
+def _ways(options: argparse.Namespace) -> Iterator[tuple[str, dict[str, Any], Engine | None]]:
+    """Yield a name, how the file is read, and where it is learned from, if not on threads."""
+    yield "threads", {}, None
+    yield "processes", {}, rw.distributed.Processes(options.workers)
+    if options.ray:
+        yield "Ray", {}, rw.distributed.Ray(workers=options.workers)
+    if options.limit:
+        yield "within a limit", {"max_memory": options.limit}, None
+
+
+def _measured(
+    path: Path, reading: dict[str, Any], engine: Engine | None, options: argparse.Namespace
+) -> tuple[float, rw.LambdaMART]:
+    """Return seconds per round and the ranker; reading the file and starting workers are not counted."""
+    taken = []
+    with engine or nullcontext():
+        for rounds in (1, 1 + options.rounds):
+            ranker = rw.LambdaMART(rounds=rounds, max_leaves=31, n_jobs=1 if engine else options.workers)
+            begin = time.perf_counter()
+            ranker.fit(rw.BinnedData(path, **reading), cluster=engine)
+            taken.append(time.perf_counter() - begin)
+    return (taken[1] - taken[0]) / options.rounds, ranker
 
 
 def _bin(path: Path, n_queries: int, n_features: int) -> None:

@@ -32,14 +32,6 @@ std::size_t draw_run(Values values, std::size_t begin, std::size_t count, double
 
 }  // namespace
 
-double uniform(std::uint64_t seed, std::uint64_t i) {
-    std::uint64_t bits = seed + (i + 1) * 0x9e3779b97f4a7c15u;
-    bits = (bits ^ (bits >> 30)) * 0xbf58476d1ce4e5b9u;
-    bits = (bits ^ (bits >> 27)) * 0x94d049bb133111ebu;
-    bits ^= bits >> 31;
-    return (static_cast<double>(static_cast<std::int64_t>(bits >> 12)) + 0.5) * 0x1p-52;
-}
-
 std::size_t draw_by_size(Values values, double mu, std::uint64_t seed, std::uint64_t first, int n_threads,
                          Draw draw) {
     const std::size_t n_rows = draw.rows.size();

@@ -12,7 +12,13 @@ namespace rankwright {
 
 // A number between 0 and 1, from the seed and i alone: the i-th output of SplitMix64 (Steele, Lea & Flood 2014),
 // which can be computed without those before it.
-double uniform(std::uint64_t seed, std::uint64_t i);
+inline double uniform(std::uint64_t seed, std::uint64_t i) {
+    std::uint64_t bits = seed + (i + 1) * 0x9e3779b97f4a7c15u;
+    bits = (bits ^ (bits >> 30)) * 0xbf58476d1ce4e5b9u;
+    bits = (bits ^ (bits >> 27)) * 0x94d049bb133111ebu;
+    bits ^= bits >> 31;
+    return (static_cast<double>(static_cast<std::int64_t>(bits >> 12)) + 0.5) * 0x1p-52;
+}
 
 using Values = std::span<const std::span<const double>>;
 

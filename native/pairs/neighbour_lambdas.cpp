@@ -1,12 +1,13 @@
 #include "pairs/neighbour_lambdas.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <functional>
+#include <numeric>
 #include <vector>
 
 #include "histograms/sampling.hpp"
+#include "simd/kernels.hpp"
 #include "threads/parallel_for.hpp"
 
 namespace rankwright {
@@ -23,16 +24,6 @@ std::uint64_t mixed(std::uint64_t hash, double number) {
     return hash ^ (hash >> 32);
 }
 
-// A document's position in an order: the largest odds first, of equal ones the better rank.
-using Position = std::uint64_t;
-
-Position position(float odds, std::size_t rank) {  // positive numbers are ordered as their bits are
-    return std::uint64_t{std::bit_cast<std::uint32_t>(odds)} << 32 |
-           (0xffffffffu - static_cast<std::uint32_t>(rank));
-}
-
-std::size_t rank_of(Position position) { return 0xffffffffu - static_cast<std::uint32_t>(position); }
-
 class QueryNeighbours {
   public:
     QueryNeighbours(const PairLoss& loss, const RandomOrders& orders) : loss_(loss), orders_(orders) {}
@@ -43,7 +34,7 @@ class QueryNeighbours {
         for (std::int32_t order = 0; order < orders_.n_orders; ++order) {
             draw(static_cast<std::uint64_t>(order) * n);
             for (std::size_t rank = 0; rank + 1 < n; ++rank)
-                add_pair(rank_of(order_[rank]), rank_of(order_[rank + 1]), weights_[rank]);
+                add_pair(order_[rank], order_[rank + 1], weights_[rank]);
         }
         const double weight = loss_.query_weights.empty() ? 1.0 : loss_.query_weights[query];
         for (std::size_t rank = 0; rank < n; ++rank) {
@@ -60,36 +51,47 @@ class QueryNeighbours {
         ranked_ = loss_.order.subspan(first, n);
         for (std::vector<double>* numbers : {&labels_, &odds_, &gradient_, &hessian_}) numbers->assign(n, 0.0);
         order_.resize(n);
+        keys_.resize(n + kCountLanes);
+        positions_.resize(n + kCountLanes);
         for (std::size_t rank = weights_.size(); rank < n; ++rank)
             weights_.push_back(orders_.scale / (orders_.n_orders * std::log2(static_cast<double>(rank) + 2.0)));
         seed_ = orders_.seed;
         for (std::size_t rank = 0; rank < n; ++rank) {
             const double score = at(loss_.scores, ranked_[rank]), best = at(loss_.scores, ranked_[0]);
             labels_[rank] = at(loss_.labels, ranked_[rank]);
-            odds_[rank] = std::exp(std::max(loss_.sigma * (score - best), kLowest));
+            odds_[rank] = std::max(loss_.sigma * (score - best), kLowest);
             seed_ = mixed(mixed(seed_, score), labels_[rank]);
         }
+        exponentiate(odds_.data(), static_cast<std::int64_t>(n), path_);
     }
 
     // score + noise, as odds: the logarithm of u / (1 - u) has the logistic distribution.
     void draw(std::uint64_t first) {
-        for (std::size_t rank = 0; rank < order_.size(); ++rank) {
+        const std::size_t n = order_.size();
+        for (std::size_t rank = 0; rank < n; ++rank) {
             const double u = uniform(seed_, first + rank);
-            order_[rank] = position(static_cast<float>(odds_[rank] * (u / (1.0 - u))), rank);
+            keys_[rank] = static_cast<float>(odds_[rank] * (u / (1.0 - u)));
         }
-        std::ranges::sort(order_, std::ranges::greater());
+        if (n >= kCountBelow) {
+            std::iota(order_.begin(), order_.end(), 0u);
+            std::ranges::stable_sort(order_, std::ranges::greater(),
+                                     [&](std::uint32_t rank) { return keys_[rank]; });
+            return;
+        }
+        count_above(keys_.data(), static_cast<std::int64_t>(n), positions_.data(), path_);
+        for (std::uint32_t rank = 0; rank < n; ++rank) order_[static_cast<std::size_t>(positions_[rank])] = rank;
     }
 
-    void add_pair(std::size_t i, std::size_t j, double weight) {
-        if (labels_[i] < labels_[j]) std::swap(i, j);
-        const double difference = labels_[i] - labels_[j];
-        if (difference == 0.0) return;
-        const double rho = odds_[j] / (odds_[i] + odds_[j]), push = weight * difference * rho;
-        gradient_[i] += push;
-        gradient_[j] -= push;
-        const double curvature = push * loss_.sigma * (odds_[i] / (odds_[i] + odds_[j]));
-        hessian_[i] += curvature;
-        hessian_[j] += curvature;
+    // Without branches: which of the two has the higher label cannot be predicted. Equal labels add zeros.
+    void add_pair(std::size_t upper, std::size_t lower, double weight) {
+        const double difference = labels_[upper] - labels_[lower], sum = odds_[upper] + odds_[lower];
+        const double of_upper = odds_[upper] / sum, of_lower = odds_[lower] / sum;
+        const double push = weight * difference * (difference > 0.0 ? of_lower : of_upper);
+        const double curvature = std::abs(push) * loss_.sigma * (difference > 0.0 ? of_upper : of_lower);
+        gradient_[upper] += push;
+        gradient_[lower] -= push;
+        hessian_[upper] += curvature;
+        hessian_[lower] += curvature;
     }
 
     const PairLoss& loss_;
@@ -97,8 +99,11 @@ class QueryNeighbours {
     std::uint64_t seed_ = 0;
     Rows ranked_;
     std::vector<double> labels_, odds_, gradient_, hessian_;  // by rank
-    std::vector<Position> order_;
-    std::vector<double> weights_;  // of a pair whose labels differ by 1, by the rank of the upper document
+    const SimdPath path_ = widest_path();
+    std::vector<float> keys_;              // by rank
+    std::vector<std::int32_t> positions_;  // in the random order, by rank
+    std::vector<std::uint32_t> order_;     // ranks in the random order
+    std::vector<double> weights_;          // of a pair whose labels differ by 1, by the rank of the upper document
 };
 
 }  // namespace

@@ -9,9 +9,6 @@
 namespace rankwright {
 namespace {
 
-// Below this many documents, comparing every pair with SIMD instructions is faster than sorting.
-constexpr std::size_t kCountBelow = 400;
-
 struct Entry {
     double score;
     double tie_break;

@@ -18,6 +18,7 @@ SimdPath widest_path();
 // Arrays passed to these kernels are readable and writable up to a multiple of this number.
 constexpr std::int64_t kLanes = 16;
 constexpr std::int64_t kCountLanes = 2 * kLanes;
+constexpr std::size_t kCountBelow = 400;  // keys: below it, count_above is faster than sorting
 
 // Number of values encoded together, and the length of a feature's edges, padded with infinity.
 constexpr std::int64_t kEncodeRows = 512;
