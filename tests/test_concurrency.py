@@ -6,12 +6,14 @@ RANKWRIGHT_CONCURRENCY_SECONDS sets how long they go on: 2 seconds unless it is 
 import logging
 import os
 import pickle
+import shutil
 import subprocess
 import sys
 import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from itertools import cycle
+from pathlib import Path
 from threading import Barrier
 
 import numpy as np
@@ -23,6 +25,9 @@ from rankwright.metrics import AP, ERR, NDCG
 
 SECONDS = float(os.environ.get("RANKWRIGHT_CONCURRENCY_SECONDS", "2"))
 N_THREADS = 8
+ROOT = Path(__file__).resolve().parents[1]
+COMPILER = shutil.which(os.environ.get("CXX", "c++"))
+N_BODIES = [(8, 8), *[(2, 44)] * 4, *[(3, 44)] * 2, (5, 44)]  # by threads, as threads_at_work.cpp runs them
 LEAST_JOBS = 4  # of each thread, however slow the machine
 
 
@@ -69,6 +74,18 @@ def test_fits_are_the_same_on_every_simd_path():
     results = [process.stdout.split() for process in ran]
     assert {scores for scores, _ in results} == {results[0][0]}
     assert [int(path) for _, path in results] == list(range(len(names)))
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not COMPILER, reason="needs a C++ compiler")
+def test_calls_within_calls_use_no_more_threads_than_the_outermost_may(tmp_path):
+    environment = {name: value for name, value in os.environ.items() if name != "LD_PRELOAD"}  # of make sanitize
+    sources = [ROOT / "tests/threads_at_work.cpp", ROOT / "native/threads/parallel_for.cpp"]
+    options = ["-std=c++20", "-pthread", "-I", ROOT / "native", "-o", tmp_path / "count"]
+    subprocess.run([COMPILER, *options, *sources], env=environment, check=True)
+    ran = subprocess.run([tmp_path / "count"], env=environment, capture_output=True, text=True, check=True)
+    lines = [f"{n} threads: {n} at work, {bodies} bodies" for n, bodies in N_BODIES]
+    assert ran.stdout.splitlines() == lines
 
 
 def test_an_unknown_simd_path_is_refused():

@@ -17,19 +17,25 @@
 namespace rankwright {
 namespace {
 
-// A running parallel_for. It is on the stack of its caller; `helpers` is the number of pool threads that work on
-// it.
+// A running parallel_for, on the stack of its caller. The pool's mutex guards what is neither constant nor atomic.
 struct Job {
     const std::function<void(std::size_t)>& body;
     const std::size_t n_chunks;
-    const Job* const parent;  // whose chunk has started this job; null: none has
-    int open_slots;           // threads that may still join; guarded by the pool's mutex
-    int helpers = 0;
+    Job* const parent;  // whose chunk has started this job; null: none has
+    int open_slots;     // threads that may still join
+    int spare;          // of a job without parent: threads that may still join it or jobs within it
+    int helpers = 0;    // threads at work on it beside its caller's
     std::atomic<std::size_t> next{0};
-    std::exception_ptr error{};  // guarded by the pool's mutex
+    std::exception_ptr error{};
+
+    Job& outermost() {
+        Job* job = this;
+        while (job->parent != nullptr) job = job->parent;
+        return *job;
+    }
 };
 
-thread_local const Job* current_job = nullptr;  // whose chunk this thread runs
+thread_local Job* current_job = nullptr;  // whose chunk this thread runs
 
 bool is_within(const Job* inner, const Job* outer) {
     while (inner != nullptr && inner != outer) inner = inner->parent;
@@ -51,7 +57,7 @@ class Pool {
         jobs_.remove(&job);  // no other thread can join
         // Until the others are done, helps with what their chunks have started.
         while (job.helpers > 0)
-            if (!help(lock, [&](const Job* started) { return is_within(started, &job); })) left_.wait(lock);
+            if (!help(lock, 0, [&](Job* started) { return is_within(started, &job); })) left_.wait(lock);
     }
 
   private:
@@ -69,27 +75,35 @@ class Pool {
     [[noreturn]] void serve() {
         std::unique_lock lock(mutex_);
         for (;;)
-            if (!help(lock, [](const Job*) { return true; })) wake_.wait(lock);
+            if (!help(lock, 1, [](Job* job) { return job->outermost().spare > 0; })) wake_.wait(lock);
     }
 
-    // Works on a job of this kind, unlocked; false if none wants another thread.
+    // Works on a job of this kind, unlocked; false if none wants another thread. n_taken is the number of spare
+    // threads that this one uses up: a thread that waits for its own job is no spare one.
     template <class Kind>
-    bool help(std::unique_lock<std::mutex>& lock, const Kind& kind) {
-        const auto waiting =
-            std::find_if(jobs_.begin(), jobs_.end(), [&](Job* job) { return job->open_slots > 0 && kind(job); });
+    bool help(std::unique_lock<std::mutex>& lock, int n_taken, const Kind& kind) {
+        const auto find = [&] {
+            return std::find_if(jobs_.begin(), jobs_.end(),
+                                [&](Job* job) { return job->open_slots > 0 && kind(job); });
+        };
+        const auto waiting = find();
         if (waiting == jobs_.end()) return false;
-        Job& job = **waiting;
+        Job &job = **waiting, &outermost = job.outermost();
         --job.open_slots;
         ++job.helpers;
+        outermost.spare -= n_taken;
+        // Leaving a job may let threads join several others, of which this thread takes only one.
+        if (n_taken > 0 && find() != jobs_.end()) wake_.notify_one();
         lock.unlock();
         take_chunks(job);
         lock.lock();
+        outermost.spare += n_taken;
         if (--job.helpers == 0) left_.notify_all();
         return true;
     }
 
     void take_chunks(Job& job) {
-        const Job* const outer = std::exchange(current_job, &job);
+        Job* const outer = std::exchange(current_job, &job);
         try {
             for (std::size_t chunk; (chunk = job.next.fetch_add(1)) < job.n_chunks;) job.body(chunk);
         } catch (...) {
@@ -130,7 +144,7 @@ void parallel_for(std::size_t n_chunks, int n_threads, const std::function<void(
         for (std::size_t chunk = 0; chunk < n_chunks; ++chunk) body(chunk);
         return;
     }
-    Job job{body, n_chunks, current_job, static_cast<int>(useful) - 1};
+    Job job{body, n_chunks, current_job, static_cast<int>(useful) - 1, n_threads - 1};
     the_pool().run(job);
     if (job.error) std::rethrow_exception(job.error);
 }

@@ -6,9 +6,10 @@
 namespace rankwright {
 
 // Runs body(chunk) once for every chunk in [0, n_chunks), on at most n_threads threads including the caller's, and
-// returns when all are done. Threads take chunks dynamically, so that a delayed thread takes fewer. If a body
-// writes only data that belongs to its chunk, the result does not depend on n_threads. The first exception thrown
-// by a body is rethrown here after all running chunks have ended.
+// returns when all are done. A call within a body is limited to the threads of the outermost call. Threads take
+// chunks dynamically, so that a delayed thread takes fewer. If a body writes only data that belongs to its chunk,
+// the result does not depend on n_threads. The first exception thrown by a body is rethrown here after all running
+// chunks have ended.
 void parallel_for(std::size_t n_chunks, int n_threads, const std::function<void(std::size_t)>& body);
 
 // parallel_for over [0, n) divided into runs of at most `grain` items: body(begin, end).
