@@ -21,7 +21,7 @@ static_assert(kCopied <= kRowPadding && kByteGroup % kCopied == 0);
 constexpr std::size_t kRowsInCache = 50'000;
 // With fewer additions, waking another thread costs more than it saves.
 constexpr std::size_t kAdditionsPerThread = 400'000;
-constexpr std::size_t kRowsPerPart = 25'000;
+constexpr std::size_t kRowsPerPart = 25'000;  // the same for add_codes
 
 // Copies of up to kByteGroup bytes of each of up to kRowBlock rows, side by side: the rows of a leaf are scattered
 // in memory, and additions must not wait for them.
@@ -97,7 +97,7 @@ void add_block(const BinnedMatrix& binned, const RowsAdded& added, std::span<con
     }
 }
 
-// Up to kRowBlock rows whose numbers are not zero: in later rounds most are, and add nothing.
+// Up to kRowBlock rows whose numbers are not zero: in later rounds many are zero, and add nothing.
 template <class Step>
 class NonzeroRows {
   public:
@@ -302,7 +302,8 @@ void add_codes(const BinnedMatrix& binned, std::span<const std::uint32_t> rows, 
             add_columns<kCodes>(binned, ListedRows<Step>{own, steps}, features, to);
         });
     });
-    for (std::size_t i = 0; i < others.size(); ++i) sums[i % sums.size()] += others[i];
+    for (std::size_t part = 0; part + 1 < n_parts; ++part)
+        for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += others[part * sums.size() + i];
 }
 
 }  // namespace rankwright

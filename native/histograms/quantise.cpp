@@ -58,9 +58,10 @@ void round_finely(const RoundedRows& source, const NumberSizes& sum, int n_threa
 NumberSizes largest(const RoundedRows& rows, int n_threads) {
     std::vector<NumberSizes> most((rows.size() + kRowsPerChunk - 1) / kRowsPerChunk + 1);
     parallel_ranges(rows.size(), kRowsPerChunk, n_threads, [&](std::size_t first, std::size_t last) {
-        NumberSizes& own = most[first / kRowsPerChunk];
+        NumberSizes own;  // other threads write its neighbours
         for (std::size_t i = first; i < last; ++i)
             own.grow_to({std::abs(rows.gradient_at(i)), rows.hessian_at(i)});
+        most[first / kRowsPerChunk] = own;
     });
     for (const NumberSizes& part : most) most.back().grow_to(part);
     return most.back();

@@ -74,7 +74,7 @@ double step_of(double largest, std::size_t n_rows, int levels);
 void round_to_steps(const RoundedRows& rows, int n_threads, Quantised& quantised);
 
 // Rounds gradients and hessians, times each row's factor if there are factors, to integer multiples of a step.
-// Overwrites those of the rows listed; none listed: of all rows.
+// Overwrites those of the rows listed; none listed: of all rows. Rows ascend.
 //
 // A step is 1 / levels of the largest number. With kFineLevels it is about 2^-31 of the sum of all numbers, as
 // fine as exact sums allow, and the integers are wide: for rows whose weights differ so much that most would round

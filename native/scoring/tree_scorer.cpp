@@ -133,8 +133,8 @@ std::vector<CodedSplit> few_tests(std::span<const CodedSplit> splits) {
     return faster ? tests : std::vector<CodedSplit>{};
 }
 
-// Fills the value of the leaf for every combination of the results of the tests; that of the first is the highest
-// bit of its number.
+// Fills the value of the leaf for every combination of the results of the tests: the number of a combination has
+// one bit per test, the highest for the first.
 void fill_values_by_tests(std::span<const std::int32_t> left, std::span<const std::int32_t> right, Doubles values,
                           std::span<const CodedSplit> splits, std::span<const CodedSplit> tests,
                           double* by_result) {
@@ -294,6 +294,7 @@ template <class Matrix>
 bool TreeScorer::score_chunk(const Matrix& matrix, std::size_t first, SimdPath path,
                              std::span<double> scores) const {
     const std::size_t n_blocks = (scores.size() + kBlock - 1) / kBlock, n_columns = this->n_columns();
+    // Documents beyond the last have undefined codes: any lead to a leaf of the tree, whose value nobody reads.
     const auto codes = std::make_unique_for_overwrite<BlockBytes[]>(n_blocks * n_columns);
     const auto sums = std::make_unique<BlockScores[]>(n_blocks);
     for (std::size_t block = 0; block < n_blocks; ++block) {

@@ -145,7 +145,7 @@ class Grower {
         std::stable_sort(next.begin(), next.end(),
                          [](const Leaf<S>* a, const Leaf<S>* b) { return a->best.gain > b->best.gain; });
         const auto left = static_cast<std::size_t>(splits_left());
-        std::size_t most = next[0]->rows.size() < kRowsAhead ? 1 : std::min(space_.scratch.size(), left);
+        std::size_t most = next[0]->rows.size() < kRowsToDivideAhead ? 1 : std::min(space_.scratch.size(), left);
         // A third of the splits left: those with lower gains often lose to later children.
         if (store_.takes_batches()) most = (left + 2) / 3;
         next.resize(std::min(next.size(), most));

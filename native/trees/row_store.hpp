@@ -143,6 +143,8 @@ class LocalRows : public RowStore {
 
 // With fewer rows, waking another thread costs more than it saves.
 constexpr std::size_t kRowsPerThread = 50'000;
-constexpr std::size_t kRowsAhead = 10'000;  // the same for dividing leaves, one per thread
+// The same for dividing the next leaves ahead: each thread has a leaf of its own, and no sums of threads are added
+// up.
+constexpr std::size_t kRowsToDivideAhead = 10'000;
 
 }  // namespace rankwright

@@ -69,16 +69,21 @@ void add_leaf(const ParentLink& position, double cover, TreeShape& tree) {
 std::size_t divide(const BinnedMatrix& binned, const CodeSplit& split, std::span<std::uint32_t> rows,
                    int n_threads, std::span<std::uint32_t> buffer) {
     const std::uint8_t* codes = binned.column(split.feature);
+    if (rows.size() <= kRowsPerRun) {
+        const std::size_t n_first = divide_run(codes, split, rows, buffer.data());
+        std::copy_n(buffer.data(), rows.size() - n_first, rows.data() + n_first);
+        return n_first;
+    }
     std::vector<std::size_t> n_left((rows.size() + kRowsPerRun - 1) / kRowsPerRun);
     parallel_ranges(rows.size(), kRowsPerRun, n_threads, [&](std::size_t first, std::size_t last) {
         n_left[first / kRowsPerRun] =
             divide_run(codes, split, rows.subspan(first, last - first), buffer.data() + first);
     });
     const auto move_runs = [&](std::uint32_t* to, const std::uint32_t* from, bool left) {
-        for (std::size_t run = 0; run < n_left.size(); ++run, from += kRowsPerRun) {
+        for (std::size_t run = 0; run < n_left.size(); ++run) {
             const std::size_t size = std::min(kRowsPerRun, rows.size() - run * kRowsPerRun);
             const std::size_t n_moved = left ? n_left[run] : size - n_left[run];
-            std::memmove(to, from, n_moved * sizeof(*to));
+            std::memmove(to, from + run * kRowsPerRun, n_moved * sizeof(*to));
             to += n_moved;
         }
         return to;

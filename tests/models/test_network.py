@@ -57,8 +57,9 @@ def test_slopes_equal_the_slow_twin_and_finite_differences(widths, n_rows, seed)
     np.testing.assert_allclose(found, by_steps, rtol=1e-5, atol=1e-6)
 
 
-def test_neither_threads_nor_neighbours_matter():
-    scorer, X = drawn([7, 10, 3, 1]), documents(3000, 7)
+@pytest.mark.parametrize("widths", [[7, 10, 3, 1], [7, 1]], ids=str)
+def test_neither_threads_nor_neighbours_matter(widths):
+    scorer, X = drawn(widths), documents(3000, 7)
     whole = scorer.predict(X, n_jobs=1)
     assert scorer.predict(X, n_jobs=3).tobytes() == whole.tobytes()
     for rows in (slice(0, 1), slice(5, 22), slice(2999, 3000), slice(None, None, -1)):

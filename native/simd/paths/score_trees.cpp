@@ -230,11 +230,10 @@ inline void add_leaves_together(const CodedTree* const* trees, const std::uint8_
 }
 #endif
 
-// A tree that is too large for bytes: documents descend one by one.
-template <std::size_t n_documents>
-void walk(const CodedTree& tree, const std::int8_t* codes, double* scores) {
+// A tree that is too large for bytes: the first n documents descend one by one.
+void walk(const CodedTree& tree, const std::int8_t* codes, std::size_t n, double* scores) {
     const double* const values = tree.leaves->values;
-    for (std::size_t document = 0; document < n_documents; ++document) {
+    for (std::size_t document = 0; document < n; ++document) {
         std::int32_t node = 0;
         while (node >= 0) {
             const CodedSplit& split = tree.splits[node];
@@ -268,7 +267,8 @@ inline bool try_find_leaves(const CodedTree& tree, const std::int8_t* codes, std
 }
 
 template <std::size_t n_documents>
-void add_trees_to(const CodedTree* trees, std::size_t n_trees, const std::int8_t* codes, double* scores) {
+void add_trees_to(const CodedTree* trees, std::size_t n_trees, const std::int8_t* codes, std::size_t n,
+                  double* scores) {
     alignas(64) std::uint8_t leaf[kTreesTogether][n_documents];
     const CodedTree* together[kTreesTogether];
     for (const CodedTree *tree = trees, *const end = trees + n_trees; tree != end;) {
@@ -280,9 +280,10 @@ void add_trees_to(const CodedTree* trees, std::size_t n_trees, const std::int8_t
             add_leaves_together<n_documents>(together, leaf, scores);
         } else if (n_together > 0) {
             for (std::size_t i = 0; i < n_together; ++i) add_leaves<n_documents>(together + i, leaf + i, scores);
+        } else if (tree->by_tests) {
+            add_deep_tree<n_documents>(*tree++, codes, scores);
         } else {
-            const auto add = tree->by_tests ? add_deep_tree<n_documents> : walk<n_documents>;
-            add(*tree++, codes, scores);
+            walk(*tree++, codes, n < n_documents ? n : n_documents, scores);
         }
     }
 }
@@ -295,7 +296,7 @@ void add_trees(const CodedTree* trees, std::size_t n_trees, const BlockBytes* co
         const auto add = n - first <= 64    ? add_trees_to<64>
                          : n - first <= 128 ? add_trees_to<128>
                                             : add_trees_to<kTogether>;
-        add(trees, n_trees, codes->documents + first, scores.documents + first);
+        add(trees, n_trees, codes->documents + first, n - first, scores.documents + first);
     }
 }
 

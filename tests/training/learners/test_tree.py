@@ -159,6 +159,21 @@ def test_coarse_levels_leave_the_best_four_features_to_look_at():
     assert len(tree.feature) == 7
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("coarse", [False, True])
+@pytest.mark.parametrize("zeros", [0.0, 0.8, 1.0])
+@pytest.mark.parametrize("n_rows", [255, 256, 257, 513, 2000])  # histograms are filled by blocks of 256 rows
+def test_rows_that_are_zero_change_no_tree(n_rows, zeros, coarse):
+    rng = np.random.default_rng(n_rows)
+    X = rng.integers(4, size=(n_rows, 2)).astype(np.float32)
+    X[rng.random(X.shape) < 0.1] = np.nan
+    counted = rng.random(n_rows) >= zeros
+    gradient = counted * (np.nan_to_num(X[:, 0]) + rng.normal(size=n_rows))
+    task = all_rows_task(gradient, counted * rng.random(n_rows), n_features=2)
+    tree, _ = assert_grown_alike(X, 255, task, LIMITS | {"max_leaves": 3}, coarse=coarse)
+    assert len(tree.leaf_value) == (1 if zeros == 1 else 3)
+
+
 def test_on_coarse_levels_a_side_without_drawn_rows_keeps_its_value_under_constraints():
     task = all_rows_task([5.0, 5, 7, 7]) | {
         "sample": np.array([2, 3], dtype=np.uint32),
@@ -361,6 +376,22 @@ def test_any_number_of_threads_grows_the_same_tree(n_features, coarse):
     _, leaf = np.unique(outputs, return_inverse=True)
     sums = [np.bincount(leaf, task[name]) for name in ("gradient", "hessian")]
     np.testing.assert_allclose(np.unique(outputs), sums[0] / sums[1], rtol=1e-9)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("n_rows", "n_features", "coarse"),
+    [(130_000, 100, False), (800_000, 1, True)],
+    ids=["histograms", "codes of one feature"],
+)
+def test_so_many_rows_that_threads_take_several_parts_grow_the_same_tree(n_rows, n_features, coarse):
+    X, task = large(n_rows, n_features)
+    binned = binned_all(X, coarse=coarse)
+    trees = {
+        tuple(part.tobytes() for part in (*tree.values(), outputs))
+        for tree, outputs in (grown(binned, **task, **LIMITS, n_threads=n) for n in (1, 2))
+    }
+    assert len(trees) == 1
 
 
 def test_the_gain_of_many_rows_is_exact():
