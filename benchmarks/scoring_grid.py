@@ -2,7 +2,7 @@
 
 `python -m benchmarks.scoring_grid` trains LightGBM and XGBoost, reads their models, and prints nanoseconds per
 document and tree for 60,000 documents and microseconds for one query of 100, each the shortest processor time of
-several calls; ours is measured right before the other library.
+several calls; those of ours and of the other library take turns.
 LightGBM scores by `Booster.predict(raw_score=True)`, XGBoost by `inplace_predict(predict_type="margin")`.
 """
 
@@ -12,6 +12,7 @@ import argparse
 import sys
 import tempfile
 import time
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -54,7 +55,7 @@ Peer = tuple["TreeEnsemble", "Callable[[Any, int], Any]"]
 
 def _print_rows(leaves: int, n_trees: int, X: Any, peers: tuple[Peer, Peer]) -> None:
     order = "C" if X.flags.c_contiguous else "F"
-    sizes = {"many": (X, 1e9 / (N_DOCUMENTS * n_trees), 1), "query": (X[:QUERY_SIZE].copy(order), 1e6, 100)}
+    sizes = {"many": (X, 1e9 / (N_DOCUMENTS * n_trees), 3), "query": (X[:QUERY_SIZE].copy(order), 1e6, 100)}
     for size, (rows, unit, calls) in sizes.items():
         cells = _cells(rows, n_trees, peers, unit, calls)
         print(f"{leaves:>6}{n_trees:>6} {X.dtype!s:<8}{order:<2}{size:<7}{cells}", flush=True)
@@ -62,14 +63,14 @@ def _print_rows(leaves: int, n_trees: int, X: Any, peers: tuple[Peer, Peer]) -> 
 
 def _cells(rows: Any, n_trees: int, peers: tuple[Peer, Peer], unit: float, calls: int) -> str:
     models = [model.first(n_trees) for model, _ in peers]
-    by_path = [
-        _seconds(lambda path=path: models[0]._prepared.score(rows, 1, path), 5 * calls)
-        for path in range(len(PATHS))
+    by_path = _seconds([partial(models[0]._prepared.score, rows, 1, path) for path in range(len(PATHS))], calls)
+    pairs = [
+        _seconds([partial(model.predict, rows, n_jobs=1), partial(score, rows, n_trees)], calls)
+        for model, (_, score) in zip(models, peers, strict=True)
     ]
-    ours = [_seconds(lambda model=model: model.predict(rows, n_jobs=1), 5 * calls) for model in models]
-    theirs = [_seconds(lambda score=score: score(rows, n_trees), calls) for _, score in peers]
-    times = "".join(f"{seconds * unit:>9.3g}" for seconds in (*by_path, ours[0], *theirs))
-    return times + "".join(f"{their / our:>9.0f}" for their, our in zip(theirs, ours, strict=True))
+    seconds = (*by_path, pairs[0][0], *(their for _, their in pairs))
+    times = "".join(f"{shortest * unit:>9.3g}" for shortest in seconds)
+    return times + "".join(f"{their / our:>9.0f}" for our, their in pairs)
 
 
 def _lightgbm(leaves: int, folder: Path) -> Peer:
@@ -97,15 +98,15 @@ def _xgboost(leaves: int, folder: Path) -> Peer:
     return rw.load(folder / "xgboost.json"), score
 
 
-def _seconds(call: Callable[[], Any], n_calls: int) -> float:
-    """Return the shortest processor time of a call."""
-    call()
-    times = []
-    for _ in range(n_calls):
-        start = time.process_time()
-        call()
-        times.append(time.process_time() - start)
-    return min(times)
+def _seconds(actions: list[Callable[[], Any]], n_calls: int) -> list[float]:
+    """Return the shortest processor time of each action, which are called in turn after one call each."""
+    times: list[list[float]] = [[] for _ in actions]
+    for _ in range(1 + n_calls):
+        for action, of_action in zip(actions, times, strict=True):
+            start = time.process_time()
+            action()
+            of_action.append(time.process_time() - start)
+    return [min(of_action[1:]) for of_action in times]
 
 
 if __name__ == "__main__":

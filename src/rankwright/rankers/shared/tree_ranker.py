@@ -136,8 +136,8 @@ class TreeRanker(StoppingParameters, ShrinkageParameters, BinningParameters, Ran
         OneOf(("documents", "queries", "gradient")),
         "How the subsample is drawn: single 'documents', whole 'queries', or by 'gradient', which prefers "
         "documents with large gradients or hessians and weights them so that sums stay unbiased. With two-stage "
-        "split search, `subsample` is then where it starts, with at least 50,000 documents, or all if these are "
-        "more than a fifth: more are drawn where samples mislead.",
+        "split search, `subsample` is then where it starts; if that is fewer than 50,000 documents, 50,000 are "
+        "drawn, or all if 50,000 are more than a fifth. More are drawn where samples mislead.",
         default="documents",
     )
     feature_fraction: float | None = parameter(
