@@ -107,7 +107,9 @@ class Checkpoint:
                 return _rounds(file, rounds)
         except (ValueError, TypeError, KeyError, IndexError):
             raise file.damaged("it does not say what it holds") from None
-        raise InputError(f"{self.path} is the checkpoint of another fit or of other documents; {REMEDY}.")
+        raise InputError(
+            f"{self.path} is the checkpoint of another fit, of other documents or of another version; {REMEDY}."
+        )
 
 
 def _rounds(file: ArrayFile, described: Sequence[Any]) -> list[RoundTrees]:

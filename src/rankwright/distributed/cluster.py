@@ -65,8 +65,8 @@ def opened_cluster(cluster: Any, checkpoint: Any) -> Iterator[Cluster]:
 
 
 @contextmanager
-def opened_source(source: Any) -> Iterator[BinnedData]:
-    """Return the documents of a fit on a cluster as binned data; what is not binned is binned first.
+def opened_source(source: Any, bins: dict[str, Any]) -> Iterator[BinnedData]:
+    """Return the documents of a fit on a cluster as binned data; what is not binned is binned first, with `bins`.
 
     Files are binned beside themselves. The workers of a Ray Dataset or a Dask DataFrame write it as Parquet files.
     """
@@ -77,14 +77,14 @@ def opened_source(source: Any) -> Iterator[BinnedData]:
     elif isinstance(source, str | os.PathLike):
         path = Path(source)
         with TemporaryDirectory(prefix=".fit-", dir=path if path.is_dir() else path.parent) as folder:
-            yield BinnedData.create(source, Path(folder) / "documents.binned")
+            yield BinnedData.create(source, Path(folder) / "documents.binned", **bins)
     else:
         write = _writer(source)
         with TemporaryDirectory(prefix="fit-") as folder:
             parts = Path(folder) / "parts"
             parts.mkdir()
             write(str(parts))
-            yield BinnedData.create(parts, Path(folder) / "documents.binned")
+            yield BinnedData.create(parts, Path(folder) / "documents.binned", **bins)
 
 
 def _writer(source: Any) -> Callable[[str], Any]:

@@ -146,7 +146,7 @@ class Ranker(Parameters, Estimator, ABC):
         """
         self._refuse(self.fit, unknown)
         self.check_parameters()
-        with located(X, cluster, checkpoint) as (documents, workers):
+        with located(X, cluster, checkpoint, self._file_bins()) as (documents, workers):
             train = checked_train(documents, y, qid, start)
             valid = None if validation is None else checked_validation(validation, train.data)
             weights = checked_weights(train.data, sample_weight, query_weight)
@@ -202,6 +202,10 @@ class Ranker(Parameters, Estimator, ABC):
             raise InputError(f"{type(self).__name__} takes no start: it cannot improve on another model.")
         train, validation = task.train.data, task.validation_data
         return replace(task, start=checked_start(start, validation_start, train, validation, task.n_threads))
+
+    def _file_bins(self) -> dict[str, Any]:
+        """Return the options of `BinnedData.create` that this ranker asks for."""
+        return {}
 
     def _require_cluster_fit(self, task: FitTask) -> None:  # noqa: ARG002
         """Refuse a fit that needs more of other workers than sums."""

@@ -23,11 +23,14 @@ def test_facts_of_binned_data(run, fold, tmp_path):
     assert (facts["max_bins"], facts["coarse"], facts["bytes"]) == (9, False, (tmp_path / "t").stat().st_size)
     described = json.loads(run("info", tmp_path / "t", "--json")[1])
     assert described["documents"] == facts["documents"] == len(rw.read_letor(fold / "train.txt"))
+    run("bin", fold / "train.txt", "--out", tmp_path / "t", "--coarse", "true")
+    assert rw.BinnedData(tmp_path / "t").coarse
 
 
 def test_options_without_effect_are_refused(refuse, fold, tmp_path):
     binning = ("bin", fold / "train.txt", "--out", tmp_path / "t")
     assert "--docid is not for bin." in refuse(*binning, "--docid", "id")
+    assert "--coarse takes true or false, not 'no'." in refuse(*binning, "--coarse", "no")
     assert "no file" in refuse("bin", tmp_path / "nothing.txt", "--out", tmp_path / "t")
     rw.BinnedData.create(fold / "train.txt", tmp_path / "t")
     training = ("train", "lambdamart", "--train", tmp_path / "t", "--model", tmp_path / "m")

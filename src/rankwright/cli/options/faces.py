@@ -83,6 +83,13 @@ def number_or_starts(option: str, text: str) -> int | list[int]:
     return values if "," in text else values[0]
 
 
+def true_or_false(option: str, text: str) -> bool:
+    """Return True or False."""
+    if text.lower() not in ("true", "false"):
+        raise InputError(f"{option} takes true or false, not {text!r}.")
+    return text.lower() == "true"
+
+
 def number_or_word(_option: str, text: str) -> float | str:
     """Return a number; any other text is left to the checks of the function."""
     try:

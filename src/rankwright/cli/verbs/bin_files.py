@@ -9,13 +9,15 @@ import rankwright as rw
 from rankwright.base.errors import InputError
 from rankwright.base.wording import counted
 from rankwright.cli.options.data_files import ReadOptions
+from rankwright.cli.options.faces import Face, true_or_false
 from rankwright.cli.options.option_groups import REQUIRED, argument, option
 from rankwright.cli.options.shared_options import JSON, checked_output
 from rankwright.cli.options.signatures import Given, options_of
 from rankwright.cli.output.console import describe, note, progress, show_json
 
 READ_BY_COLUMNS = ("label", "qid", "features", "drop", "dates")
-NO_OPTIONS = ("files", "path", "coarse", *READ_BY_COLUMNS, "delimiter", "n_features")  # or those of all readers
+NO_OPTIONS = ("files", "path", *READ_BY_COLUMNS, "delimiter", "n_features")  # or those of all readers
+FACES = {"coarse": Face("true or false", read=true_or_false)}
 WITHOUT_EFFECT = ("docid", "categorical", "show", "zero_based", "format")
 
 
@@ -28,7 +30,7 @@ def bin_files(
     ),
     out: Path = option("File of binned data to write.", "FILE", default=REQUIRED),
     reading: ReadOptions,
-    how: Given = options_of("BinnedData.create", without=NO_OPTIONS),
+    how: Given = options_of("BinnedData.create", without=NO_OPTIONS, faces=FACES),
     json: bool = JSON,
 ) -> None:
     """Bin judged documents that need not fit into memory, for `train`.

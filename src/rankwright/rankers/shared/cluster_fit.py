@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankwright.base.errors import InputError, parameter
+from rankwright.base.version import __version__
 from rankwright.training.boosting_loop import BLOCK_SCORES, boost
 from rankwright.training.concurrent_fits import run_elsewhere
 from rankwright.training.fit_task import Heartbeat
@@ -22,8 +23,11 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def located(documents: Any, cluster: Any, checkpoint: Any) -> Iterator[tuple[Any, Any]]:
-    """Return the documents of a fit, and the cluster on which it runs; without one, None."""
+def located(documents: Any, cluster: Any, checkpoint: Any, bins: dict[str, Any]) -> Iterator[tuple[Any, Any]]:
+    """Return the documents of a fit, and the cluster on which it runs; without one, None.
+
+    There, what is not binned is binned with the options `bins`.
+    """
     if cluster is None:
         if checkpoint is not None:
             raise InputError(f"{parameter('checkpoint')} needs a cluster: a fit in one process saves no rounds.")
@@ -31,7 +35,7 @@ def located(documents: Any, cluster: Any, checkpoint: Any) -> Iterator[tuple[Any
         return
     from rankwright.distributed.cluster import opened_cluster, opened_source  # only clusters need it
 
-    with opened_source(documents) as binned, opened_cluster(cluster, checkpoint) as opened:
+    with opened_source(documents, bins) as binned, opened_cluster(cluster, checkpoint) as opened:
         yield binned, opened
 
 
@@ -76,4 +80,9 @@ def _fitted_with_rounds(ranker: Any, task: FitTask, is_watched: bool, refit: boo
 def _identity(ranker: Any, task: FitTask) -> dict[str, Any]:
     """Return what makes two fits the same."""
     parameters = {name: str(value) for name, value in ranker.get_params(deep=False).items() if name != "n_jobs"}
-    return {"ranker": type(ranker).__name__, "parameters": parameters, "documents": task.train.fingerprint()}
+    return {
+        "version": __version__,  # what defaults mean may change
+        "ranker": type(ranker).__name__,
+        "parameters": parameters,
+        "documents": task.train.fingerprint(),
+    }

@@ -229,6 +229,9 @@ class TreeRanker(StoppingParameters, ShrinkageParameters, BinningParameters, Ran
         """Return the number of scores that each document has."""
         return 1
 
+    def _file_bins(self) -> dict[str, Any]:
+        return {"max_bins": self.max_bins, "coarse": False if self.grow_policy == "symmetric" else self.coarse}
+
     def _require_cluster_fit(self, task: FitTask) -> None:
         given = {
             "start": task.start is not None,
