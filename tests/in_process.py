@@ -12,13 +12,15 @@ class InProcess(Engine):
 
     def __init__(self, workers, *, lose=lambda _call: False, restarts=True):
         super().__init__()
-        self.workers, self.restarts, self.n_calls, self._lose = workers, restarts, 0, lose
+        self.workers, self.restarts, self._lose = workers, restarts, lose
+        self.n_calls = self.n_starts = 0
 
     @property
     def n_workers(self):
         return self.workers
 
     def start(self, make, n):
+        self.n_starts += 1
         return [Actor(number, make, Host(make)) for number in range(n)]
 
     def call(self, actor, method, *arguments):

@@ -5,7 +5,9 @@ import signal
 import subprocess
 import sys
 import time
+from concurrent.futures import Future
 from pathlib import Path
+from threading import Timer
 
 import numpy as np
 import pandas as pd
@@ -18,6 +20,7 @@ from in_process import InProcess
 from properties import examples
 from rankwright.base.errors import InputError
 from rankwright.distributed.cluster import Cluster
+from rankwright.distributed.engine import Call
 
 RANKERS = {
     "lambdamart": rw.LambdaMART(rounds=4, max_leaves=6),
@@ -25,12 +28,14 @@ RANKERS = {
     "queries": rw.LambdaMART("map", rounds=3, subsample=0.5, subsample_by="queries", min_documents=3),
     "two_each": rw.LambdaMART(rounds=3, min_documents=2),
     "monotone": rw.LambdaMART(rounds=3, monotone={2: 1}, min_documents=4),
+    "leafwise": rw.LambdaMART(rounds=3, grow_policy="leafwise", pairs="all"),
+    "symmetric": rw.MART(rounds=3, grow_policy="symmetric"),
     "mart": rw.MART(rounds=4, subsample=0.6, feature_fraction=0.5, targets="gains"),
     "mcrank": rw.McRank(rounds=2, min_documents=2),
     "ordinal": rw.McRank(rounds=2, classes="ordinal", subsample=0.5),
     "per_class": rw.McRank(rounds=2, trees="per_class", subsample=0.5, subsample_by="gradient"),
 }
-COARSE = ("lambdamart", "gradient", "queries", "two_each", "monotone", "mart")
+COARSE = ("lambdamart", "leafwise", "gradient", "queries", "two_each", "monotone", "mart")
 
 
 def judged(n_queries=50, seed=3):
@@ -105,6 +110,19 @@ def test_neither_partitions_nor_losses_change_a_bit(folder, expected, case, work
     assert saved(ranker, folder) == expected(name, coarse)[0]
 
 
+# From calls 13 and 11 on each worker is asked once; calls 16 to 18 load the partitions of the lost on survivors.
+@pytest.mark.parametrize(
+    ("workers", "lost", "n_lost"),
+    [(3, {13}, 1), (3, {13, 16}, 2), (5, {11, 12, 13}, 3), (5, {11, 12, 13, 18}, 4), (5, {11, 12, 13, 16, 18}, 4)],
+)
+def test_partitions_that_a_lost_worker_took_over_are_counted_once(folder, expected, workers, lost, n_lost):
+    engine = InProcess(workers, lose=lost.__contains__, restarts=False)
+    ranker = fitted("lambdamart", folder, cluster=engine)
+    assert saved(ranker, folder) == expected("lambdamart", False)[0]
+    assert sum(ended.diagnostics["lost_workers"] for ended in ranker.history_.rounds) == n_lost
+    assert engine.n_starts == 1  # nobody joined
+
+
 def test_workers_that_join_take_part(folder, expected):
     engine, ranker = InProcess(1), rw.LambdaMART(rounds=4, max_leaves=6, n_jobs=1)
 
@@ -113,6 +131,25 @@ def test_workers_that_join_take_part(folder, expected):
 
     ranker.fit(rw.BinnedData(folder / "False.binned"), cluster=engine, on_round=join)
     assert saved(ranker, folder) == expected("lambdamart", False)[0]
+    assert engine.n_starts == 2
+
+
+class Living(InProcess):
+    """Its actors give signs of life."""
+
+    def last_sign(self, _actor):
+        return time.monotonic()
+
+
+def test_an_actor_that_lives_and_takes_much_longer_than_others_is_lost():
+    engine = Living(2)
+    actors = engine.start(list, 2)
+    hung = Call(actors[1], Future())
+    answers, losses = engine.wait([engine.call(actors[0], "copy"), hung], timeout=0.02)
+    assert [done.call.actor for done in answers] == [actors[0]]
+    assert losses == [(hung, "it did not answer within 0.2 s, and others did")]
+    Timer(0.6, hung.future.set_result, [7]).start()
+    assert engine.wait([hung], timeout=0.02) == ([(hung, 7)], [])  # alone it may take any time
 
 
 def test_losses_and_traffic_are_in_the_history(folder):
@@ -153,6 +190,14 @@ def test_a_checkpoint_of_another_fit_is_refused(folder, tmp_path):
         fitted("lambdamart", folder, cluster=InProcess(1), checkpoint=path)
 
 
+def test_a_checkpoint_of_another_version_is_refused(folder, tmp_path, monkeypatch):
+    saves = rw.distributed.Checkpoint(tmp_path / "fit.checkpoint", every=2)
+    fitted("mart", folder, cluster=InProcess(1), checkpoint=saves)
+    monkeypatch.setattr("rankwright.rankers.shared.cluster_fit.__version__", "0.0.1")
+    with pytest.raises(InputError, match=r"or of another version; delete it"):
+        fitted("mart", folder, cluster=InProcess(1), checkpoint=saves)
+
+
 def test_a_damaged_checkpoint_is_refused(folder, tmp_path):
     path = tmp_path / "fit.checkpoint"
     fitted("mart", folder, cluster=InProcess(1), checkpoint=rw.distributed.Checkpoint(path, every=2))
@@ -176,6 +221,15 @@ def test_a_damaged_checkpoint_is_refused(folder, tmp_path):
 def test_what_a_cluster_does_not_take_is_refused(ranker, options, sentence, folder):
     with pytest.raises(InputError, match=sentence):
         ranker.fit(rw.BinnedData(folder / "False.binned"), **{"cluster": InProcess(1), **options})
+
+
+@pytest.mark.parametrize("name", ["mcrank", "symmetric", "mart"])
+def test_files_are_binned_as_the_ranker_asks(name, folder, monkeypatch):
+    for module in ("training.binned_data", "rankers.shared.tree_ranker"):
+        monkeypatch.setattr(f"rankwright.{module}.COARSE_DOCUMENTS", 100)
+    ranker = type(RANKERS[name])(**RANKERS[name].get_params()).set_params(max_bins=20, n_jobs=1)
+    alone = ranker.fit(judged()).predict(judged())
+    assert ranker.fit(folder / "judged.txt", cluster=InProcess(2)).predict(judged()).tobytes() == alone.tobytes()
 
 
 def test_documents_in_memory_are_refused():

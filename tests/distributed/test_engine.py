@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import rankwright as rw
+from rankwright.base.resources import available_threads
 
 TIMEOUT = 60.0  # of a busy machine
 
@@ -128,7 +129,7 @@ def test_a_stopped_actor_is_lost_after_the_timeout_and_replaced(engine, actors):
         large = np.ones(1_000_000)  # more than a pipe holds
         answers, losses = engine.wait([engine.call(actor, "add", large) for actor in actors], timeout=3)
         assert [done.call.actor for done in answers] == [actors[0]]
-        assert [lost.reason for lost in losses] == ["it did not answer within 3 s"]
+        assert [lost.reason for lost in losses] == ["it gave no sign of life for 3 s"]
         replaced = actors[1] = engine.restart(actors[1])
         assert _answers(engine, [engine.call(replaced, "add", np.ones(1))])[0][0] == 11
     finally:
@@ -181,3 +182,31 @@ def test_an_address_that_is_silent_is_one_sentence_within_the_timeout():
             with pytest.raises(rw.InputError, match=r"answer"):
                 connect(name, timeout=4)
             assert time.monotonic() - start < 12
+
+
+@pytest.mark.clusters
+def test_an_ended_actor_of_ray_gives_no_sign_and_needs_room_for_another():
+    pytest.importorskip("ray")
+    with rw.distributed.Ray(workers=1, cpus=available_threads(), timeout=10) as engine:
+        (ended,) = engine.start(partial(Tally, 10), 1)
+        engine.end([ended])
+        engine.start(partial(Tally, 10), 1)
+        for _ in range(3):
+            assert engine.last_sign(ended) == 0.0
+            time.sleep(0.5)
+        with pytest.raises(rw.InputError, match="Ray had no room for another worker within 10 s"):
+            engine.restart(ended)
+
+
+@pytest.mark.clusters
+def test_a_call_is_lost_if_the_scheduler_of_dask_is(monkeypatch):
+    pytest.importorskip("distributed")
+
+    async def refuse():
+        raise ConnectionRefusedError("it refused")
+
+    with rw.distributed.Dask(workers=1, timeout=TIMEOUT) as engine:
+        actors = engine.start(partial(Tally, 10), 1)
+        monkeypatch.setattr(engine, "_known", refuse)
+        _, losses = engine.wait([engine.call(actors[0], "sleep", 5)])
+        assert [lost.reason for lost in losses] == ["the scheduler cannot be reached: it refused"]

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from rankwright.base.errors import InputError
-from rankwright.base.wording import counted
 from rankwright.distributed.worker import Request, Share, Worker, combined
 from rankwright.training.binned_part import query_ranges
 
@@ -44,13 +43,14 @@ class Coordinator:
         self._rounds: list[RoundTrees] = []
         self._requests: list[Request] = []  # of this round
         self._shares: dict[Actor, list[Share]] = {}
+        self._room = 0  # for workers: the least that the engine had since these were started
         self.n_lost = 0
         self.n_requests = self.n_divisions = self.n_bytes = 0
         self._start()
 
     def _start(self) -> None:
         """Divide the documents among as many workers as the engine has room for."""
-        n_workers = self._engine.n_workers
+        n_workers = self._room = self._engine.n_workers
         ranges = query_ranges(self._sizes, self._n_partitions or n_workers)
         shares = [Share(number, *queries) for number, queries in enumerate(ranges)]
         actors = self._engine.start(self._make, min(n_workers, len(shares)))
@@ -65,9 +65,11 @@ class Coordinator:
 
     def begin_round(self) -> None:
         """Let workers that joined the cluster take part."""
-        if self._n_partitions is None and self._engine.n_workers > len(self._shares):
+        n_workers = self._engine.n_workers
+        if self._n_partitions is None and n_workers > self._room:
             self.close()
             self._start()
+        self._room = min(self._room, n_workers)
 
     def end_round(self, trees: RoundTrees) -> None:
         """Remember trees that have been added to the scores."""
@@ -91,29 +93,33 @@ class Coordinator:
         return self._engine.call(actor, "load", self._shares[actor], self._rounds, self._requests)
 
     def _answers(self, calls: dict[Call, Actor], timeout: float) -> list[Any]:
-        """Return the answer to each call; where its worker is lost, that of a worker in its place."""
-        answers = []
+        """Return the answer to each call; where its worker is lost, those of workers in its place."""
+        answers: dict[Actor, list[Any]] = {}
         for _ in range(MAX_ATTEMPTS):
             done, lost = self._engine.wait(calls, timeout)
-            answers += [answer for _, answer in done]
+            for call, answer in done:
+                answers.setdefault(calls[call], []).append(answer)
             if not lost:
-                return answers
-            self.n_lost += len(lost)
-            calls = self._replaced([(calls[call], reason) for call, reason in lost])
+                return [answer for each in answers.values() for answer in each]
+            gone = list(dict.fromkeys(calls[call] for call, _ in lost))
+            self.n_lost += len(gone)
+            for actor in gone:
+                answers.pop(actor, None)  # its partitions, also those it answered for, are loaded elsewhere
+            calls = self._replaced(gone)
             timeout = self._engine.timeout * LOAD_TIMEOUTS
-        raise InputError(f"{counted(len(lost), 'worker')} did not answer {MAX_ATTEMPTS} times: {lost[0].reason}.")
+        raise InputError(f"A worker was lost {MAX_ATTEMPTS} times in a row: {lost[0].reason}.")
 
-    def _replaced(self, lost: Sequence[tuple[Actor, str]]) -> dict[Call, Actor]:
+    def _replaced(self, lost: Sequence[Actor]) -> dict[Call, Actor]:
         """Return the calls that load the partitions of lost workers elsewhere."""
         calls = {}
-        orphans = {actor: self._shares.pop(actor) for actor, _ in lost}
+        orphans = {actor: self._shares.pop(actor) for actor in lost}
         for actor, shares in orphans.items():
             try:
                 new = self._engine.restart(actor)
                 self._shares[new] = shares
             except Exception as error:
                 if not self._shares:
-                    raise InputError(f"No worker is left: {error}.") from error
+                    raise InputError(f"No worker is left: {str(error).removesuffix('.')}.") from error
                 new = min(self._shares, key=lambda other: len(self._shares[other]))
                 self._shares[new] = [*self._shares[new], *shares]
             calls[self._engine.call(new, "load", shares, self._rounds, self._requests)] = new

@@ -180,12 +180,13 @@ class Dask(Engine):
         """Return the answer of an actor; look meanwhile whether its worker is still there."""
         resident: _Resident = actor.handle
         asked = asyncio.ensure_future(self._answer(resident, method, arguments))
-        while not (await asyncio.wait([asked], timeout=SECONDS_PER_LOOK))[0]:
-            try:
+        try:
+            while not (await asyncio.wait([asked], timeout=SECONDS_PER_LOOK))[0]:
                 resident.look(await self._known())
-            except LostError:
-                asked.cancel()
-                raise
+        except OSError as error:
+            raise LostError(f"the scheduler cannot be reached: {error}") from None
+        finally:
+            asked.cancel()  # if it is not done
         return asked.result()
 
     async def _answer(self, resident: _Resident, method: str, arguments: tuple[Any, ...]) -> Any:

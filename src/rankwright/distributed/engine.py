@@ -2,7 +2,7 @@
 
 An actor is an object in another process, and a call runs one of its methods there. A call whose process ended, or
 was stopped, or is silent for too long, is lost; a new actor can then take the place of the old one. An actor that
-computes for long gives signs of life meanwhile.
+computes for long gives signs of life meanwhile; they say that its process lives, not that the call advances.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 TIMEOUT = 60.0
 SECONDS_PER_WAIT = 0.2  # a signal that arrives just before a wait begins does not end it
 SECONDS_PER_SIGN = 1.0  # of life
+STRAGGLER = 10.0  # times as long as the timeout and the slowest other call
 MAX_ATTEMPTS = 3  # of a submitted function whose process ends
 
 
@@ -128,22 +129,35 @@ class Engine(ABC):
         -------
         answers, losses
             Each in the order of the calls. The call of an actor that gives no sign of life for `timeout` seconds
-            (None: the engine's) is lost; a submitted function may take any time.
+            (None: the engine's) is lost, and one that takes 10 times as long as that and as all calls that have
+            been answered; a submitted function may take any time.
         """
         calls, seconds, start = list(calls), self.timeout if timeout is None else timeout, monotonic()
+        took: list[float] = []  # seconds, of each call that has been answered
 
-        def is_awaited(call: Call) -> bool:
+        def note(ended: Future[Any]) -> None:
+            if not ended.cancelled() and ended.exception() is None:
+                took.append(monotonic() - start)
+
+        def overdue(call: Call) -> str:  # why it is lost; empty while it is awaited
             waited = monotonic() - start
             if call.actor is None or waited < min(seconds, SECONDS_PER_SIGN):
-                return True
-            return monotonic() - max(start, self.last_sign(call.actor)) < seconds
+                return ""
+            if took and waited > (most := STRAGGLER * max(seconds, *took)):
+                return f"it did not answer within {most:g} s, and others did"
+            is_silent = monotonic() - max(start, self.last_sign(call.actor)) >= seconds
+            return f"it gave no sign of life for {seconds:g} s" if is_silent else ""
 
-        while awaited := [call.future for call in calls if not call.future.done() and is_awaited(call)]:
-            wait_for(awaited, SECONDS_PER_WAIT)
+        for call in calls:
+            call.future.add_done_callback(note)
+        reasons = dict.fromkeys(calls, "")
+        while awaited := [call for call in calls if not call.future.done() and not reasons[call]]:
+            wait_for([call.future for call in awaited], SECONDS_PER_WAIT)
+            reasons = {call: overdue(call) for call in calls if not call.future.done()}
         answers, losses = [], []
         for call in calls:
             if not call.future.done():
-                losses.append(Lost(call, f"it did not answer within {seconds:g} s"))
+                losses.append(Lost(call, reasons[call]))
                 continue
             try:
                 answers.append(CallAnswer(call, call.future.result()))

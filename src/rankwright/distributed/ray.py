@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import socket
 from concurrent.futures import Future
+from contextlib import suppress
 from importlib import import_module
 from time import monotonic
 from typing import TYPE_CHECKING, Any
@@ -99,11 +100,12 @@ class Ray(Engine):
         return Call(actor, self._answer(actor.handle.call.remote(method, arguments)))
 
     def last_sign(self, actor: Actor) -> float:
-        if actor in self._pings and self._ray.wait([self._pings[actor]], timeout=0)[0]:
-            self._signs[actor] = monotonic()
-            del self._pings[actor]
-        if actor not in self._pings:
-            self._pings[actor] = actor.handle.ready.options(concurrency_group=PINGS).remote()
+        with suppress(self._ray.exceptions.RayError, ConnectionError):  # no sign
+            if actor in self._pings and self._ray.wait([self._pings[actor]], timeout=0)[0]:
+                self._ray.get(self._pings.pop(actor))
+                self._signs[actor] = monotonic()
+            if actor not in self._pings:
+                self._pings[actor] = actor.handle.ready.options(concurrency_group=PINGS).remote()
         return self._signs.get(actor, 0.0)
 
     def end(self, actors: Iterable[Actor]) -> None:
@@ -115,7 +117,11 @@ class Ray(Engine):
 
     def restart(self, actor: Actor) -> Actor:
         self.end([actor])
-        return self._start(actor.number, actor.make)
+        new = self._start(actor.number, actor.make)
+        if not self._ray.wait([new.handle.ready.remote()], timeout=self.timeout)[0]:
+            self.end([new])
+            raise InputError(f"Ray had no room for another worker within {self.timeout:g} s.")
+        return new
 
     def submit(self, function: Callable[..., Any], *arguments: Any) -> Call:
         remote = self._ray.remote(_call).options(num_cpus=self._cpus, max_retries=MAX_ATTEMPTS - 1)
