@@ -30,10 +30,10 @@ Histogram new_histogram(std::size_t size);
 // The layout of a histogram: one slot per feature, or per byte of a row where several features share one. A
 // slot has `width` sums for each of 256 codes, and padding: without it, the most frequent codes of all slots would
 // fall on the same few lines of the cache. Sums that workers send are by coarse level: one slot per feature,
-// without padding.
+// without padding; only add() and subtract() serve them.
 struct HistogramLayout {
     std::size_t width = 1;
-    std::vector<int> n_used;  // per slot: codes in use from 0 on; the code of missing values is always in use
+    std::vector<int> n_used;  // per slot: codes in use from 0 on; unless by_level, also that of missing values
     bool by_level = false;
 
     std::size_t slot_size() const { return by_level ? kCoarseLevels : kCodes * width + 8; }

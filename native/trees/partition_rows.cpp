@@ -67,7 +67,7 @@ void PartitionRows::quantise(const PartTask& task) {
 // Sums of codes that are not in use are never written, but those of all parts are added.
 Histogram PartitionRows::empty_histogram() {
     Histogram histogram = space_.histograms.take();
-    if (!binned_.coarse) std::fill_n(histogram.get(), layout().size(), 0);
+    if (!search_ || !binned_.coarse) std::fill_n(histogram.get(), layout().size(), 0);
     return histogram;
 }
 

@@ -48,7 +48,7 @@ class PartitionRows {
     // other, with the sums of those children that are asked for.
     void divide(std::span<const PartDivision> divisions, std::span<std::int64_t> sizes, std::int64_t* histograms);
     // Overwrites 256 sums and 256 numbers of documents for each pair of a leaf and a feature. If the feature has
-    // no missing values, only about n_counted documents are counted.
+    // no missing values, at most n_counted documents of the sample and as many of the rest are counted.
     void sum_codes(std::span<const std::uint32_t> leaves, std::span<const std::uint32_t> features,
                    std::size_t n_counted, Packed* sums, std::int64_t* counts);
     // Overwrites leaf_of_row with the position of each row's leaf among those listed, which hold all rows.

@@ -18,7 +18,7 @@ namespace rankwright::bindings {
 constexpr std::size_t kDivisionColumns = 7;
 
 // A worker counts so many documents of a leaf for each that must be on both sides of a split.
-constexpr std::size_t kCountedRows = 64;
+constexpr std::size_t kCountedPerDocument = 64;
 
 // Rows behind a Python object with the methods root, divide, sum_codes and sum_leaves, which sum over all parts.
 class CalledRows : public RemoteRows {

@@ -209,7 +209,7 @@ nb::dict grown_remotely(const BinnedMatrix& binned, nb::object parts, std::size_
     const std::size_t histogram_size =
         shared ? ClassSearch(binned, task.features, limits, units, wide_width(units.size() + 1)).layout().size()
                : GradientSearch(binned, task, limits, {}, {}).sent_layout().size();
-    const std::size_t n_counted = kCountedRows * static_cast<std::size_t>(limits.min_documents);
+    const std::size_t n_counted = kCountedPerDocument * static_cast<std::size_t>(limits.min_documents);
     CalledRows rows(binned, std::move(parts), n_sample, n_rest, histogram_size, n_counted, task.all_rows_judge);
     const GrownTree tree = grow_alone(workspace, [&] {
         if (shared)
