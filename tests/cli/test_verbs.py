@@ -154,13 +154,13 @@ def test_parameters_of_the_ranker_are_options(run, fold, tmp_path, words, settin
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        ("--rounds 0", "rounds must be a positive integer, not '0'."),
+        ("--rounds 0", "rounds must be none or a positive integer, not '0'."),
         ("--ruonds 5", "LambdaMART has no parameter 'ruonds'; did you mean 'rounds'?"),
         ("--n-estimators 5", "LambdaMART has no parameter 'n_estimators': it is called rounds here."),
         ("--directions both", "LambdaMART has no parameter 'directions'; did you mean 'truncation'?"),
         ("--trian x", "There is no option --trian; possible options are --grid, --train, --tune."),
         ("--jsn", "There is no option --jsn; possible options are --jobs, --json, --set."),
-        ("--rounds", "rounds must be a positive integer, not ''."),
+        ("--rounds", "rounds must be none or a positive integer, not ''."),
         ("--no-such", "There is no option --no-such."),
     ],
 )

@@ -235,7 +235,7 @@ class LambdaMART(ThresholdParameters, LambdaParameters, TreeRanker):
 
     def n_rounds(self, task: FitTask) -> int:
         """Return the maximum number of rounds, with fewer for neighbours by default."""
-        return self.rounds or (NEIGHBOUR_ROUNDS if self._pairs_neighbours(task) else ROUNDS)
+        return int(self.rounds or (NEIGHBOUR_ROUNDS if self._pairs_neighbours(task) else ROUNDS))
 
     def _about(self, task: FitTask, history: History) -> dict[str, Any]:
         """Return the facts, with what None stands for here."""
