@@ -295,7 +295,7 @@ def _memory(process):
     return 1024 * int(next(line.split()[1] for line in lines if line.startswith("RssAnon:")))
 
 
-@pytest.mark.slow
+@pytest.mark.long  # what other processes do changes which pages stay in memory
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="it says how much memory a process has")
 def test_memory_of_a_worker_is_that_of_the_docs(tmp_path):
     used = []

@@ -98,8 +98,8 @@ def test_companions_in_every_form():
     [
         ({"metric": "ndgc@5"}, "There is no metric 'ndgc'; did you mean 'ndcg'?"),
         ({"metric": 5}, "metric must be a Metric such as NDCG(k=10), not 5."),
-        ({"rounds": "many"}, "rounds must be a positive integer, not 'many'."),
-        ({"rounds": "0"}, "rounds must be a positive integer, not '0'."),
+        ({"rounds": "many"}, "rounds must be None or a positive integer, not 'many'."),
+        ({"rounds": "0"}, "rounds must be None or a positive integer, not '0'."),
         ({"step": {"hihg": 1}}, "ExactStep has no field 'hihg'; did you mean 'high'?"),
         (
             {"monotone": "up"},
