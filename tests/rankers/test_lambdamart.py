@@ -632,7 +632,7 @@ def test_symmetric_trees_refuse_what_they_do_not_do(given):
         ({"metric": NDCG(gain=Gain.table(0, 1, 1, 5))}, "symmetric", "all"),
         ({"metric": AP()}, "symmetric", "all"),
         ({"truncation": 12}, "symmetric", "all"),
-        ({"normalise": False, "pairs": "neighbours"}, "symmetric", "neighbours"),
+        ({"pairs": "neighbours"}, "symmetric", "neighbours"),
         ({"monotone": {0: 1}}, "leafwise", "neighbours"),
         ({"min_documents": 3}, "leafwise", "neighbours"),
         ({"split_by": "squared_error"}, "leafwise", "all"),
@@ -661,3 +661,10 @@ def test_neighbours_of_native_rounds_are_those_of_the_loop_in_python():
         looped = fitted(rounds=20)
     assert encode(looped.model_) == encode(native.model_)
     assert encode(fitted(rounds=20, n_jobs=2).model_) == encode(native.model_)
+
+
+@pytest.mark.parametrize("given", [{"truncation": 5}, {"normalise": False}, {"cut_lambdas": True}])
+def test_neighbours_refuse_what_is_about_all_pairs(given):
+    name = next(iter(given))
+    with pytest.raises(InputError, match=f"{name} is about all pairs; pairs='neighbours' does not use it."):
+        rw.LambdaMART(pairs="neighbours", **given).fit(rw.synthetic.gaussian_queries(5))

@@ -78,6 +78,7 @@ SMALL_DOCUMENTS = 20_000
 """Up to so many training documents, trees are symmetric and neighbours push each other, unless the options ask for
 something else: see docs/lambdamart.md for what that gains."""
 ROUNDS, NEIGHBOUR_ROUNDS = 500, 200  # more rounds on neighbours fit the noise of small data
+OF_ALL_PAIRS = ("truncation", "normalise", "cut_lambdas", "double_lambdas")  # parameters
 ORDERS = 5  # random orders per round; fewer are noisier, more take longer
 
 
@@ -218,6 +219,9 @@ class LambdaMART(ThresholdParameters, LambdaParameters, TreeRanker):
         super()._check_together()
         if self.all_thresholds and self.coarse:
             raise InputError("coarse=True searches bins in two stages; all_thresholds=True has none.")
+        given = [name for name in OF_ALL_PAIRS if not self._is_default(name)]
+        if self.pairs == "neighbours" and given:
+            raise InputError(f"{given[0]} is about all pairs; pairs='neighbours' does not use it.")
         if self.split_by == "newton":
             if self.leaf_values == "mean":
                 raise InputError("leaf_values='mean' needs split_by='squared_error', which compares means.")
@@ -226,6 +230,9 @@ class LambdaMART(ThresholdParameters, LambdaParameters, TreeRanker):
                 raise InputError("min_hessian is not used by split_by='squared_error'; min_documents is.")
             if self.monotone:
                 raise InputError("monotone needs split_by='newton': Newton values of other splits may break it.")
+
+    def _is_default(self, name: str) -> bool:
+        return bool(getattr(self, name) == self.declared[name].default)
 
     def _is_symmetric(self, task: FitTask) -> bool:
         if self.grow_policy is not None:
@@ -248,10 +255,11 @@ class LambdaMART(ThresholdParameters, LambdaParameters, TreeRanker):
         return about
 
     def _pairs_neighbours(self, task: FitTask) -> bool:
-        if self.pairs is not None or task.shown is not None:
-            return self.pairs == "neighbours" and task.shown is None
-        of_all_pairs = ("truncation", "normalise", "cut_lambdas", "double_lambdas", "split_by")
-        as_usual = all(getattr(self, name) == self.declared[name].default for name in of_all_pairs)
+        if self.pairs == "neighbours" and task.shown is not None:
+            raise InputError("Clicks with positions or propensities need pairs='all', not 'neighbours'.")
+        if self.pairs is not None:
+            return self.pairs == "neighbours"
+        as_usual = all(map(self._is_default, (*OF_ALL_PAIRS, "split_by")))
         graded = isinstance(self.metric, NDCG) and self.metric.gain in (Gain.EXPONENTIAL, Gain.LINEAR)
         return as_usual and graded and _is_small(task)
 
