@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from rankwright.base.errors import InputError
+from rankwright.data.dataset import RankingData
 from rankwright.metrics.gain import NDCG, Gain
 from rankwright.metrics.lambdas import neighbour_lambda_kernel
 from rankwright.rankers.parameters.checks import Integer, OneOf, Value, read_record
@@ -16,6 +17,7 @@ from rankwright.rankers.parameters.search_space import Range
 from rankwright.rankers.shared.exact_step import ExactStep, ExactSteps
 from rankwright.rankers.shared.lambdas import LambdaGradients, LambdaParameters
 from rankwright.rankers.shared.tree_ranker import TreeRanker
+from rankwright.training.held_out_rounds import held_out_rounds
 from rankwright.training.learners.signal import Gradients, WeakLearner
 from rankwright.training.learners.tree import (
     FINE_LEVELS,
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
 
     from rankwright.base.arrays import Doubles
     from rankwright.metrics.base import Metric
+    from rankwright.models.scorer import Scorer
     from rankwright.rankers.shared.click_lambdas import ClickLambdas
     from rankwright.training.boosting_loop import Rule
     from rankwright.training.fit_task import FitTask
@@ -77,7 +80,9 @@ class LambdaRule:
 SMALL_DOCUMENTS = 20_000
 """Up to so many training documents, trees are symmetric and neighbours push each other, unless the options ask for
 something else: see docs/lambdamart.md for what that gains."""
-ROUNDS, NEIGHBOUR_ROUNDS = 500, 200  # more rounds on neighbours fit the noise of small data
+ROUNDS = 500
+USUAL_ROUNDS, MAX_ROUNDS = 200, 1000
+"""Of neighbours: noisy data need 20 to 200 rounds, clean data up to 1,000."""
 OF_ALL_PAIRS = ("truncation", "normalise", "cut_lambdas", "double_lambdas")  # parameters
 ORDERS = 5  # random orders per round; fewer are noisier, more take longer
 
@@ -173,7 +178,9 @@ class LambdaMART(ThresholdParameters, LambdaParameters, TreeRanker):
     rounds: int | None = parameter(  # type: ignore[assignment]
         Integer(1, optional=True),
         "Maximum number of rounds. Validation data choose how many are kept. None: "
-        f"{NEIGHBOUR_ROUNDS} where `pairs` are neighbours, else {ROUNDS}.",
+        f"{ROUNDS}, or {MAX_ROUNDS:,} where `pairs` are neighbours; without validation data, training queries that "
+        f"are held out in turn then choose the number. It is {USUAL_ROUNDS} unless they need fewer or more, or if "
+        "the documents are in a binned file.",
         default=None,
     )
     grow_policy: str | None = parameter(
@@ -240,9 +247,25 @@ class LambdaMART(ThresholdParameters, LambdaParameters, TreeRanker):
         only_leafwise = self.monotone or self.coarse or self.min_documents or self.split_by != "newton"
         return not only_leafwise and _is_small(task)
 
+    def _fit(self, task: FitTask) -> tuple[Scorer, History]:
+        if not self._chooses_rounds(task):
+            return super()._fit(task)
+        n_rounds, reason = held_out_rounds(super()._fit, task, usual=USUAL_ROUNDS)
+        model, history = super()._fit(replace(task, stop_after=n_rounds))
+        return model, replace(history, reason=reason)
+
+    def _chooses_rounds(self, task: FitTask) -> bool:
+        """Return whether training queries are held out to choose the number of rounds."""
+        is_open = self.rounds is None and task.validation is None and task.stop_after is None
+        return is_open and isinstance(task.train.data, RankingData) and self._pairs_neighbours(task)
+
     def n_rounds(self, task: FitTask) -> int:
-        """Return the maximum number of rounds, with fewer for neighbours by default."""
-        return int(self.rounds or (NEIGHBOUR_ROUNDS if self._pairs_neighbours(task) else ROUNDS))
+        """Return the maximum number of rounds."""
+        if self.rounds is not None:
+            return int(self.rounds)
+        if not self._pairs_neighbours(task):
+            return ROUNDS
+        return USUAL_ROUNDS if task.validation is None and task.stop_after is None else MAX_ROUNDS
 
     def _about(self, task: FitTask, history: History) -> dict[str, Any]:
         """Return the facts, with what None stands for here."""
@@ -250,7 +273,7 @@ class LambdaMART(ThresholdParameters, LambdaParameters, TreeRanker):
         about["parameters"] |= {
             "grow_policy": "symmetric" if self._is_symmetric(task) else "leafwise",
             "pairs": "neighbours" if self._pairs_neighbours(task) else "all",
-            "rounds": self.n_rounds(task),
+            "rounds": len(history) if self._chooses_rounds(task) else self.n_rounds(task),
         }
         return about
 
