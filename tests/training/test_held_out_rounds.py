@@ -37,9 +37,8 @@ def test_neither_the_order_of_rows_nor_names_of_queries_nor_threads_change_the_m
     data = judged()
     order = np.random.default_rng(0).permutation(len(data))
     other = rw.RankingData(data.X[order], data.y[order], np.char.add("q", data.qid.astype(str))[order])
-    models = [
-        rw.LambdaMART(n_jobs=n_jobs).fit(documents).model_ for n_jobs, documents in ((1, data), (2, data), (2, other))
-    ]
+    fits = ((1, data), (2, data), (2, other))
+    models = [rw.LambdaMART(n_jobs=n_jobs).fit(documents).model_ for n_jobs, documents in fits]
     assert len({encode(model) for model in models}) == 1
 
 

@@ -177,10 +177,10 @@ class LambdaMART(ThresholdParameters, LambdaParameters, TreeRanker):
 
     rounds: int | None = parameter(  # type: ignore[assignment]
         Integer(1, optional=True),
-        "Maximum number of rounds. Validation data choose how many are kept. None: "
-        f"{ROUNDS}, or {MAX_ROUNDS:,} where `pairs` are neighbours; without validation data, training queries that "
-        f"are held out in turn then choose the number. It is {USUAL_ROUNDS} unless they need fewer or more, or if "
-        "the documents are in a binned file.",
+        f"Maximum number of rounds. Validation data choose how many are kept. None: {ROUNDS}, or {MAX_ROUNDS:,} "
+        "where `pairs` are neighbours; without validation data, training queries that are held out in turn then "
+        f"choose the number. It is {USUAL_ROUNDS} unless they need fewer or more, or if the documents are in a "
+        "binned file.",
         default=None,
     )
     grow_policy: str | None = parameter(

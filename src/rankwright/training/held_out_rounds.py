@@ -1,4 +1,4 @@
-"""Chooses the number of rounds by training queries that are held out in turn, where there are no validation data."""
+"""Chooses the number of rounds by training queries held out in turn, where there are no validation data."""
 
 from __future__ import annotations
 
@@ -68,10 +68,11 @@ def _values_by_round(fit: Callable[[FitTask], Any], folds: Sequence[FitTask], n_
     """Return the values of the held-out queries after every round; a fold that stopped keeps its last values."""
 
     def values_of(fold: FitTask, check_stop: OnRound) -> list[Doubles]:
-        values = []
+        values: list[Doubles] = []
 
         def record(ended: Round) -> None:
             check_stop(ended)
+            assert ended.values is not None
             values.append(ended.values)
 
         fit(replace(fold, on_round=record))
