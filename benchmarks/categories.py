@@ -77,6 +77,7 @@ def _ours(data: Shop, **options: object) -> Callable[[], np.ndarray]:
         max_leaves=LEAVES,
         learning_rate=LEARNING_RATE,
         min_documents=20,
+        pairs="all",
         subsample=1.0,
         feature_fraction=1.0,
         n_jobs=THREADS,

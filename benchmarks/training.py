@@ -164,6 +164,7 @@ def _rankwright(
         learning_rate=LEARNING_RATE,
         max_leaves=leaves,
         min_documents=20,
+        pairs="all",
         subsample=subsample,
         subsample_by="gradient",
         feature_fraction=1.0,

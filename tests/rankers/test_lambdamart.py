@@ -646,7 +646,7 @@ def test_the_model_says_what_the_defaults_of_small_data_are(given, trees, pairs)
 
 def test_larger_data_and_data_with_a_start_have_leafwise_trees_of_all_pairs(monkeypatch):
     small = fitted()
-    monkeypatch.setattr("rankwright.rankers.lambdamart.SMALL_DOCUMENTS", len(TRAIN) - 1)
+    monkeypatch.setattr("rankwright.rankers.lambdamart.COARSE_DOCUMENTS", len(TRAIN))
     large = fitted()
     assert large.model_.about["parameters"]["grow_policy"] == "leafwise"
     assert encode(large.model_) == encode(fitted(grow_policy="leafwise", pairs="all").model_)

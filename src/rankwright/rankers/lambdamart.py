@@ -17,6 +17,7 @@ from rankwright.rankers.parameters.search_space import Range
 from rankwright.rankers.shared.exact_step import ExactStep, ExactSteps
 from rankwright.rankers.shared.lambdas import LambdaGradients, LambdaParameters
 from rankwright.rankers.shared.tree_ranker import TreeRanker
+from rankwright.training.binned_features import COARSE_DOCUMENTS
 from rankwright.training.held_out_rounds import held_out_rounds
 from rankwright.training.learners.signal import Gradients, WeakLearner
 from rankwright.training.learners.tree import (
@@ -77,9 +78,6 @@ class LambdaRule:
         return self.learning_rate if signal.gradient.any() and np.ptp(outputs) > 0.0 else None
 
 
-SMALL_DOCUMENTS = 20_000
-"""Up to so many training documents, trees are symmetric and neighbours push each other, unless the options ask for
-something else: see docs/lambdamart.md for what that gains."""
 ROUNDS = 500
 USUAL_ROUNDS, MAX_ROUNDS = 200, 1000
 """Of neighbours: noisy data need 20 to 200 rounds, clean data up to 1,000."""
@@ -152,8 +150,8 @@ class LambdaMART(ThresholdParameters, LambdaParameters, TreeRanker):
         OneOf(("all", "neighbours"), optional=True),
         "Which pairs of documents push each other: 'all', weighted by the change of the metric; or 'neighbours' "
         "in random orders, by score plus noise, weighted by the difference of their labels (as in YetiRank): the "
-        f"metric then only chooses the round. None: 'neighbours' for NDCG on up to {SMALL_DOCUMENTS:,} documents, "
-        "unless another option is about 'all' pairs.",
+        f"metric then only chooses the round. None: 'neighbours' for NDCG on fewer than {COARSE_DOCUMENTS:,} "
+        "documents, unless another option is about 'all' pairs.",
         default=None,
     )
     truncation: int | None = parameter(
@@ -187,8 +185,8 @@ class LambdaMART(ThresholdParameters, LambdaParameters, TreeRanker):
         OneOf(("leafwise", "symmetric"), optional=True),
         "How trees grow: 'leafwise' splits the leaf with the highest gain next; 'symmetric' gives all leaves of a "
         "level the same split (oblivious trees, as in CatBoost), which overfits less where few documents have to "
-        f"tell interactions of features apart. None: 'symmetric' up to {SMALL_DOCUMENTS:,} documents, else "
-        "'leafwise'.",
+        f"tell interactions of features apart. None: 'symmetric' for fewer than {COARSE_DOCUMENTS:,} documents, "
+        "else 'leafwise'.",
         default=None,
     )
 
@@ -299,5 +297,8 @@ class LambdaMART(ThresholdParameters, LambdaParameters, TreeRanker):
 
 
 def _is_small(task: FitTask) -> bool:
-    """Return whether there are few documents to learn from, with judged labels and no model to start from."""
-    return len(task.train.all_labels) <= SMALL_DOCUMENTS and task.shown is None and task.start is None
+    """Return whether splits are searched in one stage, labels are judged, and there is no model to start from.
+
+    Then trees are symmetric and neighbours push each other by default; docs/lambdamart.md has what that gains.
+    """
+    return len(task.train.all_labels) < COARSE_DOCUMENTS and task.shown is None and task.start is None

@@ -46,12 +46,14 @@ if TYPE_CHECKING:
     from rankwright.training.training_set import TrainingSet
 
 
-SYMMETRIC_LEAVES = 16
-
-
 def leaves_for(n_documents: int) -> int:
     """Return the default number of leaves per tree: 8 up to 20,000 documents, 31 from 200,000."""
     return int(np.clip(8 * (n_documents / 20_000) ** 0.59, 8, 31))
+
+
+def symmetric_leaves_for(n_documents: int) -> int:
+    """Return the default number of leaves per symmetric tree: one per 250 documents, between 16 and 64."""
+    return int(np.clip(n_documents // 250, 16, 64))
 
 
 def subsample_for(n_documents: int) -> float:
@@ -104,8 +106,8 @@ class TreeRanker(StoppingParameters, ShrinkageParameters, BinningParameters, Ran
     )
     max_leaves: int | None = parameter(
         Integer(2, optional=True),
-        "Maximum number of leaves per tree. None: 8 for small training sets, up to 31 for large ones; 16 for "
-        "symmetric trees, whose number is rounded down to a power of 2.",
+        "Maximum number of leaves per tree. None: 8 for small training sets, up to 31 for large ones. Symmetric "
+        "trees: one per 250 documents, between 16 and 64; their number is rounded down to a power of 2.",
         default=None,
         tune=(None, 4, 16),
         search=Range(4, 64, log=True, automatic=leaves_for),
@@ -290,7 +292,7 @@ class TreeRanker(StoppingParameters, ShrinkageParameters, BinningParameters, Ran
         n_documents = len(task.train)
         # A tree has at most as many leaves as documents, so larger limits mean the same.
         symmetric = self._is_symmetric(task)
-        usual = SYMMETRIC_LEAVES if symmetric else leaves_for(n_documents)
+        usual = symmetric_leaves_for(n_documents) if symmetric else leaves_for(n_documents)
         leaves = min(self.max_leaves or usual, max(2, n_documents))
         least = 1 if symmetric else min_documents_for(n_documents)
         documents = min(self.min_documents or least, n_documents + 1)
