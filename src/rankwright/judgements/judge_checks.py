@@ -155,10 +155,11 @@ class JudgeChecks(Result):
 def _sentences(facts: JudgeFacts) -> list[str]:
     """Return what stands out about a judge, as ends of a sentence."""
     times = f"{facts.disagreement.value:.1f} times"
+    shift = f"{round(abs(facts.shift.value), 9):.2g}"  # on any machine the same, also halfway between two digits
     sizes = {
         "disagrees": f"disagrees with the others {times} as much as they do among themselves",
-        "lenient": f"grades {abs(facts.shift.value):.2g} higher than the median judge",
-        "strict": f"grades {abs(facts.shift.value):.2g} lower than the median judge",
+        "lenient": f"grades {shift} higher than the median judge",
+        "strict": f"grades {shift} lower than the median judge",
     }
     return [sizes[finding] for finding in facts.findings]
 
