@@ -136,7 +136,8 @@ def click_judgements(
     variance = prior.mean * (1.0 - prior.mean) / (prior.strength + 1.0)
     weights = np.clip(1.0 - estimates.errors[shown] ** 2 / max(variance, 1e-12), LEAST_WEIGHT, 1.0)
     gains = (2.0**HIGHEST - 1.0) * np.clip(estimates.values[shown], 0.0, 1.0)
-    judged = data.take(rows).with_labels(np.log2(1.0 + gains))
+    # Rounded, because the last digits of estimates differ between processors, and models would differ with them.
+    judged = data.take(rows).with_labels(np.round(np.log2(1.0 + gains), 6))
     n_unknown = len(estimates) - len(np.unique(shown))
     return ClickJudgements(judged, weights, rows, len(data) - len(rows), n_unknown, fitted)
 

@@ -253,8 +253,9 @@ class _FeatureEM:
         overall = state.prior.mean(axis=0)
         variance = overall @ NODES**2 - (overall @ NODES) ** 2
         weights = np.clip(1.0 - state.deviation[known] ** 2 / max(variance, 1e-12), LEAST_WEIGHT, 1.0)
-        shown = data.take(self.rows[known]).with_labels(state.mean[known])
-        predicted = predictions(shown, weights, seed, self.n_threads)
+        # Rounded, because last digits of estimates differ between processors, and trees would differ with them.
+        shown = data.take(self.rows[known]).with_labels(np.round(state.mean[known], 6))
+        predicted = predictions(shown, np.round(weights, 6), seed, self.n_threads)
         of_known = strata_of(predicted, np.random.default_rng(seed).random(len(known)))
         strata = np.full(len(self.rows), of_known.max() + 1, dtype=np.int64)
         strata[known] = of_known
@@ -277,7 +278,7 @@ class _FeatureEM:
         if np.mean(square - mean**2 > 1e-9) > 0.5:
             return 0.0
         positions = mean[known]
-        judged = data.take(self.rows[known]).with_labels(positions)
+        judged = data.take(self.rows[known]).with_labels(np.round(positions, 6))
         residual = positions - predictions(judged, np.ones(len(known)), seed, self.n_threads)
         return float(1.0 - residual.var() / max(float(positions.var()), 1e-12))
 
