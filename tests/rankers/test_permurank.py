@@ -113,7 +113,7 @@ def test_features_are_the_differences_of_all_pairs():
     groups = QueryGroups.of_sizes([5, 6])
     permutations = Permutations(labels, groups, NDCG(), 1)
     ranks = np.concatenate([rng.permutation(5), rng.permutation(6)]) + 1
-    for rows, phi in zip(groups, permutations.features(ranks, X), strict=True):
+    for rows, phi in zip(groups, permutations.features(ranks, X.T), strict=True):
         expected = [slow.joint_score(order_of(ranks[rows]), column) for column in X[rows].T]
         np.testing.assert_allclose(phi, expected, atol=1e-12)
 

@@ -47,8 +47,9 @@ class WorkingSets:
     """B and C of the paper: the most violated perfect and imperfect permutations of every query so far."""
 
     def __init__(self, permutations: Permutations, X: Doubles) -> None:
-        self._permutations, self._X = permutations, X
-        self._seen: set[tuple[int, bytes]] = set()
+        self._permutations = permutations
+        self._columns = np.ascontiguousarray(X.T)  # sums over the documents of queries read column after column
+        self._seen: list[set[bytes]] = [set() for _ in permutations.groups]
         # One row of features per permutation, and room for more.
         self._rows = np.empty((0, X.shape[1]))
         # One number per permutation.
@@ -62,8 +63,12 @@ class WorkingSets:
         return len(self._query) > size
 
     def _add(self, ranks: Ranks, *, perfect: bool) -> None:
-        new = np.array([query for query, own in enumerate(self._own(ranks)) if self._is_new(query, own)], np.int64)
-        if not len(new):
+        new = []
+        for query, (seen, own) in enumerate(zip(self._seen, self._own(ranks), strict=True)):
+            if own not in seen:
+                seen.add(own)
+                new.append(query)
+        if not new:
             return
         before = len(self._query)
         self._query = np.append(self._query, new)
@@ -75,17 +80,12 @@ class WorkingSets:
             grown = np.empty((2 * len(self._query), self._rows.shape[1]))
             grown[:before] = self._rows[:before]
             self._rows = grown
-        self._rows[before : len(self._query)] = self._permutations.features(ranks, self._X)[new]
+        self._rows[before : len(self._query)] = self._permutations.features(ranks, self._columns)[new]
 
     def _own(self, ranks: Ranks) -> Iterator[bytes]:
         """Yield the ranks of every query's documents, which are adjacent."""
         ranks_of_all, ends = ranks.tobytes(), self._permutations.groups.offsets * ranks.itemsize
         return (ranks_of_all[begin:end] for begin, end in pairwise(ends.tolist()))
-
-    def _is_new(self, query: int, ranks: bytes) -> bool:
-        size = len(self._seen)
-        self._seen.add((query, ranks))
-        return len(self._seen) > size
 
     @property
     def sizes(self) -> dict[str, float]:

@@ -89,7 +89,6 @@ class Permutations:
     def __init__(self, labels: Doubles, groups: QueryGroups, metric: Metric, n_threads: int) -> None:
         self.labels, self.groups = labels, groups
         self._metric, self.n_threads = metric, n_threads
-        self._products = np.zeros((0, 0))  # of `features`: large, and needed in every round
         self.best = self.values(self.ideal)
         self._kinds, self._blocks = np.empty(len(labels)), np.empty(len(labels))
         for rows in groups:
@@ -110,14 +109,12 @@ class Permutations:
         """Return the metric E of every query."""
         return self._metric.per_query(self.labels, self._ranking(-ranks), n_jobs=self.n_threads)
 
-    def features(self, ranks: Ranks, X: Doubles) -> Doubles:
-        """Return Phi, one row per query (equation 2, summed by document)."""
+    def features(self, ranks: Ranks, columns: Doubles) -> Doubles:
+        """Return Phi, one row per query (equation 2, summed by document); each row of `columns` is a feature."""
         n = self.groups.sizes[self.groups.query_of_row]
         factors = (n + 1 - 2 * ranks) / (n * (n - 1))
-        if self._products.shape != X.shape:
-            self._products = np.empty_like(X)
-        np.multiply(factors[:, None], X, out=self._products)
-        return np.asarray(np.add.reduceat(self._products, self.groups.offsets[:-1]))
+        begins = self.groups.offsets[:-1]
+        return np.column_stack([np.add.reduceat(factors * column, begins) for column in columns])
 
     def most_violated(self, scores: Doubles) -> tuple[Ranks, Ranks]:
         """Return the perfect permutation of lowest F and the imperfect one of highest F, of every query."""
