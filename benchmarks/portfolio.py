@@ -25,7 +25,7 @@ from rankwright.auto.estimate import crossed
 from rankwright.auto.fitting import candidate_of
 from rankwright.auto.mixing import mix
 from rankwright.auto.plan import FitPlan
-from rankwright.auto.portfolio import Entry
+from rankwright.auto.portfolio import COLUMNS, PORTFOLIO, SYMMETRIC, Entry
 from rankwright.base.fit_cache import FitCache
 from rankwright.ensembling.mixtures import best_alone, exponential_weights, plausible_weights, uniform_weights
 from rankwright.ensembling.pool import Pool
@@ -42,24 +42,16 @@ if TYPE_CHECKING:
     from rankwright.data.dataset import RankingData
 
 METRIC = NDCG(k=10)
-COLUMNS = ("zscore", "rank")
 TEST_QUERIES = 1000
 NEARLY_EQUAL = 0.0005
 CANDIDATES = (
-    Entry("RankSVM", rw.RankSVM()),
+    *PORTFOLIO,
     Entry("ListNet", rw.ListNet()),
-    Entry("LambdaRank", rw.LambdaRank()),
-    Entry("RankNet", rw.RankNet()),
-    Entry("AdaRank", rw.AdaRank()),
-    Entry("RankBoost", rw.RankBoost()),
     Entry("MPBoost", rw.MPBoost(rounds=400)),
-    Entry("LambdaMART", rw.LambdaMART(rounds=400)),
-    Entry("LambdaMART, columns", rw.LambdaMART(rounds=400, query_features=COLUMNS)),
-    Entry("LambdaMART, columns, seed 1", rw.LambdaMART(rounds=400, query_features=COLUMNS, random_state=1)),
-    Entry("LambdaMART, columns, 4 leaves", rw.LambdaMART(rounds=400, query_features=COLUMNS, max_leaves=4)),
-    Entry("MART", rw.MART(rounds=400)),
-    Entry("MART, columns", rw.MART(rounds=400, query_features=COLUMNS)),
-    Entry("McRank, columns", rw.McRank(rounds=200, query_features=COLUMNS)),
+    Entry("LambdaMART, 64 leaves", rw.LambdaMART(rounds=100, **SYMMETRIC)),
+    Entry("LambdaMART, columns", rw.LambdaMART(rounds=200, query_features=COLUMNS, random_state=1)),
+    Entry("LambdaMART, leafwise", rw.LambdaMART(rounds=300, pairs="all", grow_policy="leafwise")),
+    Entry("MART, columns", rw.MART(rounds=300, query_features=COLUMNS)),
     Entry("CalibratedAdaBoost", rw.CalibratedAdaBoost(splits=4)),
 )
 

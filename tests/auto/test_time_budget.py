@@ -119,7 +119,7 @@ def test_presets_choose_the_portfolio():
     assert {entry.seeds for entry in entries} == {1}
     best = rw.AutoRanker(preset="best")._own_entries(plan_of(data))
     assert {"ListNet", "CalibratedAdaBoost"} <= {entry.name for entry in best}
-    assert max(entry.seeds for entry in best) == 6
+    assert max(entry.seeds for entry in best) == 3
     for other in ({"interpretable": True}, {"portfolio": ["RankSVM"]}):
         with pytest.raises(InputError, match="preset chooses a portfolio, and so does"):
             rw.AutoRanker(preset="best", **other).fit(data)

@@ -206,7 +206,7 @@ class _Report:
     @property
     def seconds_left(self) -> float | None:
         """What is left of the time limit; None without one."""
-        return None if self._time_limit is None else max(0.0, self._time_limit - (monotonic() - self._started))
+        return self._left_after(monotonic() - self._started)
 
     def expect(self, candidates: Sequence[Candidate[JudgedEntry]]) -> None:
         """Expect the fits of these candidates too."""
@@ -229,6 +229,9 @@ class _Report:
         self._settled.update(entry.name for entry in chosen.entries)
         self._call()
 
+    def _left_after(self, seconds: float) -> float | None:
+        return None if self._time_limit is None else max(0.0, self._time_limit - seconds)
+
     def _call(self) -> None:
         if self._watch is None:
             return
@@ -236,7 +239,7 @@ class _Report:
         standings = () if self._chosen is None else standings_of(self._chosen)
         ended = {name: number for name, number in self._ended.items() if name not in self._settled}
         fits, total = self._ended.total(), sum(self._n_fits.values())
-        self._watch(FitProgress(standings, self._value, fits, total, ended, seconds, self.seconds_left))
+        self._watch(FitProgress(standings, self._value, fits, total, ended, seconds, self._left_after(seconds)))
 
 
 class EntryScores(NamedTuple):

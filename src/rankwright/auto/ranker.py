@@ -88,7 +88,7 @@ class AutoRanker(RandomParameters, Ranker):
     )
     preset: str = parameter(
         OneOf(tuple(PRESETS)),
-        "How much to try: 'quick' fits one seed of five rankers in five folds, 'best' has twice the seeds and two "
+        "How much to try: 'quick' fits five rankers in five folds, 'best' has three seeds of some and three "
         "rankers more than the 'default'.",
         default="default",
     )
