@@ -149,7 +149,7 @@ GradientSplit GradientScan::best_of_all(std::size_t slot, const FeatureSums& fea
     return best;
 }
 
-void GradientScan::add_gains(const FeatureSums& feature, std::span<double> gains,
+void GradientScan::add_gains(const FeatureSums& feature, bool any_missing, std::span<double> gains,
                              std::span<double> with_missing) const {
     alignas(64) std::array<Packed, kCodes> below{};
     alignas(64) std::array<double, kCodes> own;
@@ -160,6 +160,7 @@ void GradientScan::add_gains(const FeatureSums& feature, std::span<double> gains
     for (const std::span<double> totals : {gains, with_missing}) {
         split_gains(below.data(), static_cast<std::int64_t>(size), terms, own.data(), path_);
         for (std::size_t code = 0; code < size; ++code) totals[code] += own[code] > -kInfinity ? own[code] : 0.0;
+        if (!any_missing) return;
         for (std::size_t code = 0; code < size; ++code) below[code] += feature.missing;
     }
 }

@@ -66,9 +66,10 @@ class GradientScan {
     GradientSplit best(std::size_t slot, const FeatureSums& feature, int direction,
                        const CodeCounts& counts) const;
 
-    // Adds the gains of all splits of the feature to `gains`, and those with missing values on the left to the
-    // others; a split that is not allowed changes nothing.
-    void add_gains(const FeatureSums& feature, std::span<double> gains, std::span<double> with_missing) const;
+    // Adds the gains of all splits of the feature to `gains` and, if any leaf has missing values, those with these
+    // on the left to the others; a split that is not allowed changes nothing.
+    void add_gains(const FeatureSums& feature, bool any_missing, std::span<double> gains,
+                   std::span<double> with_missing) const;
     // The gain of one split, -infinity if it is not allowed.
     double gain(const FeatureSums& feature, int code, bool missing_left) const;
 

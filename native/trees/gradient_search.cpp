@@ -121,18 +121,19 @@ GradientSplit GradientSearch::best_shared(std::span<const GradientLeaf> leaves, 
     std::array<Packed, kCoarseLevels> buffer;
     std::array<std::int64_t, kCodes> hessian{};  // of each code, over all leaves
     std::int64_t total = 0;
-    bool any_missing = false;
+    const bool any_missing = std::ranges::any_of(leaves, [&](const GradientLeaf& leaf) {
+        return level_sums(leaf.histogram, slot, buffer.data()).missing != 0;
+    });
     double optimistic = 0.0;
     int n_codes = 0;
     for (const GradientLeaf& leaf : leaves) {
         const FeatureSums sums = level_sums(leaf.histogram, slot, buffer.data());
         const JudgedRows judged = judged_rows(leaf);
-        GradientScan(limits_, judged, leaf.bounds).add_gains(sums, gains, with_missing);
+        GradientScan(limits_, judged, leaf.bounds).add_gains(sums, any_missing, gains, with_missing);
         optimistic += optimism(judged, slot);
         n_codes = sums.n_codes;
         for (int code = 0; code < n_codes; ++code)
             hessian[static_cast<std::size_t>(code)] += hessian_of(sums.sums[code]);
-        any_missing |= sums.missing != 0;
         total += hessian_of(leaf.sum);
     }
     GradientSplit best{.slot = slot};
