@@ -104,15 +104,15 @@ void encode_blocks(std::span<const float> values, const std::vector<std::vector<
 // Finds the level of every row; codes follow before each tree.
 Category read_category(std::span<const float> values, std::size_t n_features, std::span<const std::int64_t> rows,
                        std::size_t feature, std::uint32_t n_levels) {
-    Category category{std::vector<std::uint32_t>(rows.size(), kNoLevel), std::vector<std::uint32_t>(n_levels)};
+    std::vector<std::uint32_t> level_of_row(rows.size(), kNoLevel), n_rows(n_levels);
     for (std::size_t i = 0; i < rows.size(); ++i) {
         const float value = values[static_cast<std::size_t>(rows[i]) * n_features + feature];
         if (value != value) continue;
-        category.level_of_row[i] = static_cast<std::uint32_t>(value);
-        ++category.n_rows[category.level_of_row[i]];
+        level_of_row[i] = static_cast<std::uint32_t>(value);
+        ++n_rows[level_of_row[i]];
     }
-    const auto n_used = n_levels - std::ranges::count(category.n_rows, 0u);
-    category.n_codes = static_cast<int>(std::clamp<std::ptrdiff_t>(n_used, 1, kMostBins));
+    Category category = category_of(std::move(n_rows));
+    category.level_of_row = std::move(level_of_row);
     return category;
 }
 
@@ -252,6 +252,14 @@ std::vector<std::vector<float>> find_all_edges(std::span<const float> values, st
             edges[feature] = find_edges(columns[feature - first], max_bins);
     });
     return edges;
+}
+
+Category category_of(std::vector<std::uint32_t> n_rows) {
+    const auto n_used = std::ssize(n_rows) - std::ranges::count(n_rows, 0u);
+    Category category;
+    category.n_rows = std::move(n_rows);
+    category.n_codes = static_cast<int>(std::clamp<std::ptrdiff_t>(n_used, 1, kMostBins));
+    return category;
 }
 
 void lay_out(std::span<const CodeFrequencies> frequencies, bool coarse, Binning& binning) {

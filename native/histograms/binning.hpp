@@ -87,6 +87,9 @@ std::vector<std::vector<float>> find_all_edges(std::span<const float> values, st
 // How many documents have each code of a feature.
 using CodeFrequencies = std::array<std::size_t, 256>;
 
+// A category with these numbers of rows by level; the levels of rows are still to be set.
+Category category_of(std::vector<std::uint32_t> n_rows);
+
 // The layout of rows. The coarse levels of a feature have about the same number of documents of those counted in
 // `frequencies`, one entry per feature; missing values have a level of their own if any is counted.
 void lay_out(std::span<const CodeFrequencies> frequencies, bool coarse, Binning& binning);

@@ -430,7 +430,14 @@ ROW_PADDING: int
 
 # Frequencies are numbers of documents by code, 256 per feature; they decide the coarse levels.
 class Binning:
-    def __init__(self, edges: list[list[float]], frequencies: NDArray[np.uint32], coarse: bool) -> None: ...
+    # level_rows has the number of rows by level of each category, empty lists for numbers; empty: no categories.
+    def __init__(
+        self,
+        edges: list[list[float]],
+        frequencies: NDArray[np.uint32],
+        coarse: bool,
+        level_rows: list[list[int]],
+    ) -> None: ...
     @property
     def edges(self) -> list[list[float]]: ...
     @property
@@ -443,9 +450,15 @@ class Binning:
         self, codes: NDArray[np.uint8], order: NDArray[np.int64], n_threads: int
     ) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]: ...
     # A matrix over arrays of another owner, such as a mapped file; rows is flat, with ROW_PADDING more bytes. With
-    # block_rows, both are read-only maps of files, which are read so many rows at a time.
+    # block_rows, both are read-only maps of files, which are read so many rows at a time. levels has the level of
+    # each row, 2^32 - 1 where it is missing, of each category.
     def matrix(
-        self, columns: NDArray[np.uint8], rows: NDArray[np.uint8], n_rows: int, block_rows: int = 0
+        self,
+        columns: NDArray[np.uint8],
+        rows: NDArray[np.uint8],
+        n_rows: int,
+        block_rows: int,
+        levels: NDArray[np.uint32],
     ) -> BinnedMatrix: ...
 
 class BinnedMatrix(Binning):

@@ -213,7 +213,7 @@ def test_a_damaged_checkpoint_is_refused(folder, tmp_path):
     [
         (rw.AdaRank(), {}, "AdaRank learns in one process"),
         (rw.LambdaMART(double_lambdas=None), {}, "takes no double_lambdas=None"),
-        (rw.MART(), {"query_weight": np.ones(50)}, "takes no sample_weight or query_weight"),
+        (rw.MART(), {"query_weight": np.ones(50)}, "query_weight follows the order of the input"),
         (rw.MART(), {"cluster": 0}, "must be a number of processes or an engine"),
         (rw.MART(), {"cluster": None, "checkpoint": "x"}, "checkpoint needs a cluster"),
     ],

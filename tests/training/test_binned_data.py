@@ -1,18 +1,21 @@
 import pickle
+from functools import partial
 
 import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.base import clone
 
 import rankwright as rw
 from rankwright import _native
 from rankwright.data.readers import blocks
 from rankwright.data.readers.blocks import whole_queries
-from rankwright.training import binned_data, file_survey, training_set
+from rankwright.training import file_codes, file_survey, training_set
 from reference import binning as slow
 
+NO_LEVELS = np.zeros((0, 0), np.uint32)
 SIZES = st.lists(st.integers(1, 9), min_size=1, max_size=8)
 
 
@@ -32,8 +35,8 @@ def small_blocks(monkeypatch):
     """Make many blocks, buckets and a sample of the documents from little data."""
     monkeypatch.setattr(blocks, "FIRST_DOCUMENTS", 30)
     monkeypatch.setattr(blocks, "BLOCK_VALUES", 150)
-    monkeypatch.setattr(binned_data, "BUCKET_BYTES", 1500)
-    monkeypatch.setattr(binned_data, "BUCKET_FRACTION", 0)
+    monkeypatch.setattr(file_codes, "BUCKET_BYTES", 1500)
+    monkeypatch.setattr(file_codes, "BUCKET_FRACTION", 0)
     monkeypatch.setattr(training_set, "SAMPLE_ROWS", 100)
     monkeypatch.setattr(file_survey, "SAMPLE_ROWS", 100)
 
@@ -68,6 +71,106 @@ def test_a_model_is_the_same_as_from_documents_in_memory(ranker, tmp_path):
     valid = judged(10, seed=2)
     in_memory = saved(ranker.fit(data, validation=valid), tmp_path / "a.rw")
     assert saved(ranker.fit(binned, validation=valid), tmp_path / "b.rw") == in_memory
+
+
+def with_categories(data, *, shops=30):
+    """A column of many levels, one of few, and one of weights."""
+    random = np.random.default_rng(7)
+    table = frame(data)
+    shop = np.minimum(random.geometric(0.1, len(data)), shops)
+    table["shop"] = [None if number == 5 else f"shop {number}" for number in shop]
+    table["colour"] = random.choice(["red", "blue", None], len(data))
+    table["weight"] = random.random(len(data))
+    table["label"] = np.round(table["label"] / 2 + (shop % 7 > 3))
+    return table
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+@pytest.mark.parametrize("coarse", [False, True])
+@pytest.mark.parametrize(
+    "ranker",
+    [
+        rw.LambdaMART(rounds=4, n_jobs=1),
+        rw.MART(rounds=3, query_features=["zscore", "rank", "minmax"]),
+        rw.MART(rounds=3, category_splits="thresholds"),
+        rw.McRank(rounds=2, query_features=["rank"]),
+        rw.RankBoost(rounds=3),
+        rw.MPBoost(rounds=3),
+        rw.AdaBoostMH(rounds=3),
+    ],
+    ids=lambda ranker: type(ranker).__name__,
+)
+def test_categories_query_features_and_weights_of_files(ranker, coarse, kind, tmp_path):
+    table, read = with_categories(judged()), {"categorical": ["shop", "colour"], "drop": ["weight"]}
+    for number in range(3):  # parts of whole queries
+        part = table[(table["qid"] * 3 // 40) == number]
+        part.to_csv(tmp_path / f"{number}.csv", index=False)
+        part.to_parquet(tmp_path / f"{number}.parquet")
+    table.to_parquet(tmp_path / "all.pq")
+    given = {"query_features": list(getattr(ranker, "query_features", ()))}
+    if "coarse" in ranker.get_params():
+        ranker, given = clone(ranker).set_params(coarse=coarse), given | {"coarse": coarse}
+    given["category_splits"] = getattr(ranker, "category_splits", "thresholds")
+    pattern = tmp_path / f"?.{kind}"
+    binned = rw.BinnedData.create(
+        pattern, tmp_path / "binned", weight="weight", categorical=["shop", "colour"], **given
+    )
+    data = rw.read_parquet(tmp_path / "all.pq", **read)
+    assert binned.data.categories == data.categories
+    expected = saved(ranker.fit(data, sample_weight=table["weight"].to_numpy()), tmp_path / "a")
+    assert saved(ranker.fit(rw.BinnedData(tmp_path / "binned")), tmp_path / "b") == expected
+    assert saved(ranker.fit(data), tmp_path / "c") != expected
+
+
+def test_categories_and_query_features_are_those_of_the_ranker(tmp_path):
+    with_categories(judged()).to_parquet(tmp_path / "all.parquet")
+    create = partial(rw.BinnedData.create, tmp_path / "all.parquet", tmp_path / "binned")
+    binned = create(categorical=["shop"], query_features=["rank"], drop=["weight", "colour"])
+    with pytest.raises(rw.InputError, match=r"made with query_features=\['rank'\], .* query_features=\[\]"):
+        rw.LambdaMART(rounds=2).fit(binned)
+    with pytest.raises(rw.InputError, match=r"made with query_features=\['rank'\], .* query_features=\[\]"):
+        rw.RankBoost(rounds=2).fit(binned)
+    with pytest.raises(rw.InputError, match=r"category_splits='sets', .* category_splits='thresholds'"):
+        rw.MART(rounds=2, query_features=["rank"], category_splits="thresholds").fit(binned)
+    limited = rw.BinnedData(tmp_path / "binned", max_memory=124 * len(binned) + 400)
+    with pytest.raises(rw.InputError, match="all codes must fit into max_memory"):
+        rw.MART(rounds=2, query_features=["rank"]).fit(limited)
+    for wrong in (["median"], ["rank", "rank"], "rank"):
+        with pytest.raises(rw.InputError, match="query_features must be a list of zscore, rank, minmax"):
+            create(query_features=wrong)
+    with pytest.raises(rw.InputError, match="category_splits must be 'sets' or 'thresholds'"):
+        create(category_splits="one")
+
+
+def test_query_features_need_the_documents_of_a_query_together(tmp_path):
+    data = judged()
+    frame(data.take(np.random.default_rng(1).permutation(len(data)))).to_csv(tmp_path / "a.csv", index=False)
+    with pytest.raises(rw.InputError, match="not one after the other, and query_features compare them"):
+        rw.BinnedData.create(tmp_path / "a.csv", tmp_path / "out", query_features=["rank"])
+    assert [path.name for path in tmp_path.iterdir()] == ["a.csv"]
+
+
+def test_values_in_the_order_of_the_input_are_refused(tmp_path):
+    data = judged()
+    rw.write_letor(data, tmp_path / "all.txt")
+    binned = rw.BinnedData.create(tmp_path / "all.txt", tmp_path / "binned")
+    ones = np.ones(len(data))
+    for values in ({"sample_weight": ones}, {"query_weight": np.ones(40)}, {"start": ones}, {"positions": ones}):
+        with pytest.raises(rw.InputError, match=f"{next(iter(values))} follows the order of the input"):
+            rw.LambdaMART(rounds=2).fit(binned, **values)
+    assert len(rw.LambdaMART().fit(binned).history_) == 200  # without queries held out
+    for option in ({"weight": "w"}, {"categorical": ["c"]}):
+        with pytest.raises(rw.InputError, match=f"takes no {next(iter(option))}"):
+            rw.BinnedData.create(tmp_path / "all.txt", tmp_path / "out", **option)
+
+
+@pytest.mark.parametrize("weight", [None, -1.0, np.inf])
+def test_what_is_no_weight_is_refused(weight, tmp_path):
+    table = frame(judged()).assign(w=1.0)
+    table.loc[3, "w"] = weight
+    table.to_csv(tmp_path / "a.csv", index=False)
+    with pytest.raises(rw.InputError, match="Column 'w' must have the weight of each document"):
+        rw.BinnedData.create(tmp_path / "a.csv", tmp_path / "out", weight="w")
 
 
 @pytest.mark.parametrize("kind", ["letor", "letor.gz", "csv", "parquet"])
@@ -148,7 +251,7 @@ def test_binned_data_are_pickled_as_their_path(tmp_path):
 def test_codes_in_files_are_those_of_the_slow_twin():
     X = judged().X
     edges = [slow.find_edges(column, 9) for column in X.T.tolist()]
-    binning = _native.Binning(edges, np.zeros((5, 256), np.uint32), False)
+    binning = _native.Binning(edges, np.zeros((5, 256), np.uint32), False, [])
     codes = binning.encode(X, 2)
     np.testing.assert_array_equal(codes, slow.encode(X, edges))
     order = np.random.default_rng(0).permutation(len(X))
@@ -161,9 +264,9 @@ def test_codes_in_files_are_those_of_the_slow_twin():
 
 
 def test_wrong_arrays_of_codes_are_refused():
-    binning = _native.Binning([[0.5], []], np.zeros((2, 256), np.uint32), False)
+    binning = _native.Binning([[0.5], []], np.zeros((2, 256), np.uint32), False, [])
     columns, rows = np.zeros((2, 4), np.uint8), np.zeros(3 * 2 + _native.ROW_PADDING, np.uint8)
-    assert binning.matrix(columns, rows, 3).n_rows == 3
+    assert binning.matrix(columns, rows, 3, 0, NO_LEVELS).n_rows == 3
     for wrong in (
         (columns[:1], rows, 3),
         (columns, rows, 4),
@@ -171,9 +274,18 @@ def test_wrong_arrays_of_codes_are_refused():
         (columns[:, :2].copy(), rows, 3),
     ):
         with pytest.raises(ValueError, match="must"):
-            binning.matrix(*wrong)
+            binning.matrix(*wrong, 0, NO_LEVELS)
+    binning = _native.Binning([[0.5], []], np.zeros((2, 256), np.uint32), False, [[], [2, 0]])
+    for levels in ([[0, 0]], [[0, 0, 0]], [[0, 0, 2]], [[0, 1, 0]], [[0, 0, 2**32 - 1]] * 2):
+        with pytest.raises(ValueError, match="level"):
+            binning.matrix(columns, rows, 3, 0, np.array(levels, np.uint32))
+    with pytest.raises(ValueError, match="blocks"):
+        binning.matrix(columns, rows, 3, 2, np.array([[0, 0, 2**32 - 1]], np.uint32))
     with pytest.raises(ValueError, match="256 frequencies"):
-        _native.Binning([[0.5]], np.zeros((1, 255), np.uint32), True)
+        _native.Binning([[0.5]], np.zeros((1, 255), np.uint32), True, [])
+    for wrong, rows_by_level in (([[0.5], []], [[3]]), ([[0.5], []], [[3], []]), ([[0.5]], [[], [3]])):
+        with pytest.raises(ValueError, match=r"rows by level|no edges"):
+            _native.Binning(wrong, np.zeros((len(wrong), 256), np.uint32), False, rows_by_level)
     with pytest.raises(ValueError, match="one column per feature"):
         binning.encode(np.zeros((3, 1), np.float32), 1)
     with pytest.raises(ValueError, match="out of range"):
@@ -183,7 +295,7 @@ def test_wrong_arrays_of_codes_are_refused():
 def test_rankers_that_need_values_say_so(tmp_path):
     rw.write_letor(judged(), tmp_path / "all.txt")
     binned = rw.BinnedData.create(tmp_path / "all.txt", tmp_path / "all.binned")
-    for ranker in (rw.AdaRank(), rw.RankSVM(), rw.ListNet(), rw.LambdaMART(query_features=["rank"])):
+    for ranker in (rw.AdaRank(), rw.RankSVM(), rw.ListNet()):
         with pytest.raises(rw.InputError, match="Binned data hold bins of features, not their values"):
             ranker.fit(binned)
 
@@ -191,7 +303,7 @@ def test_rankers_that_need_values_say_so(tmp_path):
 def test_other_bins_than_those_of_the_file_are_refused(tmp_path):
     rw.write_letor(judged(), tmp_path / "all.txt")
     binned = rw.BinnedData.create(tmp_path / "all.txt", tmp_path / "all.binned", max_bins=9)
-    with pytest.raises(rw.InputError, match=r"was made with max_bins=9 .* asks for max_bins=255"):
+    with pytest.raises(rw.InputError, match=r"was made with max_bins=9, .* asks for max_bins=255"):
         rw.LambdaMART(rounds=2).fit(binned)
     rw.LambdaMART(rounds=2, max_bins=9).fit(binned)
 

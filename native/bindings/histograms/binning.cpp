@@ -64,7 +64,19 @@ BinnedMatrix encoded(Matrix<float> values, Array<std::int64_t> rows, Array<std::
                   n_levels, coarse, n_threads);
 }
 
-Binning planned(std::vector<std::vector<float>> edges, Matrix<std::uint32_t> frequencies, bool coarse) {
+// Categories of these numbers of rows by level; features without any are numbers.
+void add_categories(std::vector<std::vector<std::uint32_t>> n_rows, Binning& binning) {
+    if (n_rows.empty()) return;
+    require(n_rows.size() == binning.edges.size(), "there must be one list of rows by level per feature");
+    for (std::size_t feature = 0; feature < n_rows.size(); ++feature) {
+        require(n_rows[feature].size() <= kMostLevelsOfCategory, "a category has too many levels");
+        require(n_rows[feature].empty() || binning.edges[feature].empty(), "a category has no edges");
+        binning.categories.push_back(category_of(std::move(n_rows[feature])));
+    }
+}
+
+Binning planned(std::vector<std::vector<float>> edges, Matrix<std::uint32_t> frequencies, bool coarse,
+                std::vector<std::vector<std::uint32_t>> level_rows) {
     check_edges(edges, edges.size());
     require(frequencies.shape(0) == edges.size() && frequencies.shape(1) == kMostBins + 1,
             "there must be 256 frequencies per feature");
@@ -74,6 +86,7 @@ Binning planned(std::vector<std::vector<float>> edges, Matrix<std::uint32_t> fre
                     counts[feature].begin());
     Binning binning;
     binning.edges = std::move(edges);
+    add_categories(std::move(level_rows), binning);
     lay_out(counts, coarse, binning);
     return binning;
 }
@@ -99,10 +112,30 @@ auto arranged(const Binning& binning, Matrix<std::uint8_t> codes, Array<std::int
     return nb::make_tuple(columns.numpy(), rows.numpy());
 }
 
+// Copies the levels of the rows of each category, which must be as many as the category counts.
+void set_levels(const Matrix<std::uint32_t>& levels, BinnedMatrix& matrix) {
+    std::size_t n_set = 0;
+    for (Category& category : matrix.categories) {
+        if (!category.exists()) continue;
+        require(n_set < levels.shape(0) && levels.shape(1) == matrix.n_rows,
+                "there must be one level per row of each category");
+        const std::span<const std::uint32_t> own(levels.data() + n_set++ * matrix.n_rows, matrix.n_rows);
+        std::vector<std::uint32_t> counts(category.n_rows.size());
+        for (const std::uint32_t level : own) {
+            require(level < counts.size() || level == kNoLevel, "a level is not one of its category");
+            if (level != kNoLevel) ++counts[level];
+        }
+        require(counts == category.n_rows, "a category has another number of rows by level");
+        category.level_of_row.assign(own.begin(), own.end());
+    }
+    require(n_set == levels.shape(0), "there must be levels of categories only");
+}
+
 // Codes that somebody else owns, such as a mapped file; the binding keeps both arrays alive. The bytes of rows are
-// followed by padding.
+// followed by padding. Trees code categories anew in memory, so that they cannot be read in blocks.
 BinnedMatrix matrix_of(const Binning& binning, Matrix<std::uint8_t> columns, Array<std::uint8_t> rows,
-                       std::size_t n_rows, std::size_t block_rows) {
+                       std::size_t n_rows, std::size_t block_rows, Matrix<std::uint32_t> levels) {
+    require(block_rows == 0 || binning.categories.empty(), "codes of categories must not be read in blocks");
     require_row_count(n_rows);
     require(columns.shape(0) == binning.edges.size(), "there must be one column of codes per feature");
     require(columns.shape(1) >= n_rows, "columns must have one code per row");
@@ -110,8 +143,10 @@ BinnedMatrix matrix_of(const Binning& binning, Matrix<std::uint8_t> columns, Arr
     const auto kept = [](const std::uint8_t* codes) {
         return std::shared_ptr<const std::uint8_t[]>(codes, [](const std::uint8_t*) {});
     };
-    return {binning,          n_rows,     columns.shape(0),  columns.shape(1),
-            next_matrix_id(), block_rows, kept(rows.data()), kept(columns.data())};
+    BinnedMatrix matrix{binning,          n_rows,     columns.shape(0),  columns.shape(1),
+                        next_matrix_id(), block_rows, kept(rows.data()), kept(columns.data())};
+    set_levels(levels, matrix);
+    return matrix;
 }
 
 // The rows [first, last) of a matrix, whose codes it shares.
@@ -174,15 +209,17 @@ void bind_binning(nb::module_& m) {
         .def(
             "__init__",
             [](Binning* binning, std::vector<std::vector<float>> edges, Matrix<std::uint32_t> frequencies,
-               bool coarse) { new (binning) Binning(planned(std::move(edges), frequencies, coarse)); },
-            nb::arg("edges"), nb::arg("frequencies"), nb::arg("coarse"))
+               bool coarse, std::vector<std::vector<std::uint32_t>> level_rows) {
+                new (binning) Binning(planned(std::move(edges), frequencies, coarse, std::move(level_rows)));
+            },
+            nb::arg("edges"), nb::arg("frequencies"), nb::arg("coarse"), nb::arg("level_rows"))
         .def_ro("edges", &Binning::edges)
         .def_ro("n_bytes", &Binning::n_bytes)
         .def_ro("coarse", &Binning::coarse)
         .def("encode", &encoded_rows, nb::arg("values"), nb::arg("n_threads"))
         .def("arrange", &arranged, nb::arg("codes"), nb::arg("order"), nb::arg("n_threads"))
         .def("matrix", &matrix_of, nb::arg("columns"), nb::arg("rows"), nb::arg("n_rows"),
-             nb::arg("block_rows") = 0, nb::keep_alive<0, 2>(), nb::keep_alive<0, 3>());
+             nb::arg("block_rows"), nb::arg("levels"), nb::keep_alive<0, 2>(), nb::keep_alive<0, 3>());
     nb::class_<BinnedMatrix, Binning>(m, "BinnedMatrix")
         .def("part", &part_of, nb::arg("first"), nb::arg("last"), nb::keep_alive<0, 1>())
         .def_ro("n_rows", &BinnedMatrix::n_rows)

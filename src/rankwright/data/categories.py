@@ -11,7 +11,7 @@ import numpy as np
 from rankwright.base.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -57,9 +57,13 @@ class Category:
         object.__setattr__(self, "values", tuple(self.values))
 
     @classmethod
-    def of(cls, name: str, texts: Sequence[str | None]) -> Category:
+    def of(cls, name: str, texts: Iterable[str | None]) -> Category:
         """Return the category of a column: one-hot if it has 1 to 10 values."""
-        counts = Counter(text for text in texts if text is not None)
+        return cls.of_counts(name, Counter(text for text in texts if text is not None))
+
+    @classmethod
+    def of_counts(cls, name: str, counts: Counter[str]) -> Category:
+        """Return the category of a column whose values are counted already."""
         longest = max(map(len, counts), default=0)
         if len(counts) > MAX_VALUES or longest > MAX_CHARACTERS:
             raise InputError(
@@ -142,13 +146,17 @@ def source_columns(names: Sequence[str], categories: Sequence[Category]) -> list
     return list(dict.fromkeys(made_from.get(name, name) for name in names))
 
 
+def levelled(names: Sequence[str] | None, categories: Sequence[Category]) -> dict[int, Category]:
+    """Return the categories that are one column each, by the column's number."""
+    kept = [category for category in categories if category.values and not category.one_hot]
+    return {(names or ()).index(category.name): category for category in kept}
+
+
 def level_counts(X: Floats, names: Sequence[str] | None, categories: Sequence[Category]) -> dict[int, int]:
     """Return the number of levels of each column that holds the levels of a category, by the column's number."""
     counts = {}
-    for category in categories:
-        if category.one_hot or not category.values:
-            continue
-        feature, highest = (names or ()).index(category.name), len(category.values) - 1
+    for feature, category in levelled(names, categories).items():
+        highest = len(category.values) - 1
         column, counts[feature] = X[:, feature], highest + 1
         levels = (column >= 0) & (column <= highest) & (column == np.floor(column))
         wrong = ~np.isnan(column) & ~levels

@@ -49,12 +49,7 @@ class FeatureRanges:
     @classmethod
     def of(cls, data: Documents) -> FeatureRanges:
         """Return the ranges of the features of documents."""
-        missing = n_missing(data.X) / len(data.X)
-        position = {name: column for column, name in enumerate(data.feature_names or ())}
-        for category in data.categories:
-            if category.one_hot:
-                columns = [position[name] for name in category.columns]
-                missing[columns] = (~data.X[:, columns].any(axis=1)).mean()
+        missing = n_without_value(data) / len(data.X)
         minimum, maximum = np.fmin.reduce(data.X, initial=np.inf), np.fmax.reduce(data.X, initial=-np.inf)
         return cls(sealed(minimum), sealed(maximum), sealed(missing))
 
@@ -66,6 +61,17 @@ class FeatureRanges:
         minimum = np.min([each.minimum for each in ranges], axis=0)
         maximum = np.max([each.maximum for each in ranges], axis=0)
         return cls(minimum, maximum, np.mean([each.missing for each in ranges], axis=0))
+
+
+def n_without_value(data: Documents) -> Integers:
+    """Return for each feature how many documents have no value; for one-hot columns, none of their category."""
+    counts = n_missing(data.X)
+    position = {name: column for column, name in enumerate(data.feature_names or ())}
+    for category in data.categories:
+        if category.one_hot:
+            columns = [position[name] for name in category.columns]
+            counts[columns] = np.count_nonzero(~data.X[:, columns].any(axis=1))
+    return counts
 
 
 def n_missing(X: Floats) -> Integers:

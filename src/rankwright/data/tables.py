@@ -22,7 +22,7 @@ from rankwright.data.dataset import Documents
 from rankwright.data.id_columns import LOOKS_LIKE_ID, id_reason, looks_like_id, rounding, sample_of_documents
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from os import PathLike
 
     from numpy.typing import NDArray
@@ -75,10 +75,15 @@ class FilledMatrix(NamedTuple):
     X: Floats
 
 
-def documents_of(columns: Iterable[TableColumn], roles: Roles, filled: FilledMatrix | None = None) -> Documents:
+def documents_of(
+    columns: Iterable[TableColumn],
+    roles: Roles,
+    filled: FilledMatrix | None = None,
+    known: Mapping[str, Category] | None = None,
+) -> Documents:
     """Return the documents of a table, one per row, with labels if there is a label column.
 
-    If `filled` has exactly the features, they are not copied.
+    If `filled` has exactly the features, they are not copied. Categories that are `known` are not made anew.
     """
     table = unique_columns(columns)
     use = _assigned(table, roles)
@@ -87,7 +92,8 @@ def documents_of(columns: Iterable[TableColumn], roles: Roles, filled: FilledMat
     if len(queries) == 0:
         raise InputError("The table has no rows.")
     ids = None if use.docid is None else _column(table, use.docid).ids()
-    categories = {name: Category.of(name, table[name].texts()) for name in use.categorical}
+    known = known or {}
+    categories = {name: known.get(name) or Category.of(name, table[name].texts()) for name in use.categorical}
     chosen = roles.features is not None
     judge = rounding if chosen else partial(id_reason, sample=sample_of_documents(len(queries), ids))
     columns = [table[name] for name in use.features]

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from rankwright.base.errors import InputError
-from rankwright.data.dataset import RankingData
 from rankwright.metrics.gain import NDCG, Gain
 from rankwright.metrics.lambdas import neighbour_lambda_kernel
 from rankwright.rankers.parameters.checks import Integer, OneOf, Value, read_record
@@ -255,7 +254,7 @@ class LambdaMART(ThresholdParameters, LambdaParameters, TreeRanker):
     def _chooses_rounds(self, task: FitTask) -> bool:
         """Return whether training queries are held out to choose the number of rounds."""
         is_open = self.rounds is None and task.validation is None and task.stop_after is None
-        return is_open and isinstance(task.train.data, RankingData) and self._pairs_neighbours(task)
+        return is_open and not task.train.is_binned and self._pairs_neighbours(task)
 
     def n_rounds(self, task: FitTask) -> int:
         """Return the maximum number of rounds."""

@@ -28,6 +28,7 @@ from rankwright.training.fit_task import (
     checked_train,
     checked_validation,
     checked_weights,
+    refuse_input_order,
     require_refittable,
 )
 from rankwright.training.start_model import checked_start
@@ -149,8 +150,8 @@ class Ranker(Parameters, Estimator, ABC):
         with located(X, cluster, checkpoint, self._file_bins()) as (documents, workers):
             train = checked_train(documents, y, qid, start)
             valid = None if validation is None else checked_validation(validation, train.data)
-            weights = checked_weights(train.data, sample_weight, query_weight)
-            shown = checked_exposure(train.data, positions, propensity, type(self).__name__, self.takes_exposure)
+            weights = checked_weights(train, sample_weight, query_weight)
+            shown = checked_exposure(train, positions, propensity, type(self).__name__, self.takes_exposure)
             require_refittable(valid, weights if shown is None else shown, refit=refit)
             threads = resolve_threads(self.n_jobs)
             task = FitTask(train, valid, weights, on_round, threads, cluster=workers, shown=shown)
@@ -200,6 +201,8 @@ class Ranker(Parameters, Estimator, ABC):
             return task
         if not self.takes_start:
             raise InputError(f"{type(self).__name__} takes no start: it cannot improve on another model.")
+        if not hasattr(start, "predict"):
+            refuse_input_order(task.train, start=start)
         train, validation = task.train.data, task.validation_data
         return replace(task, start=checked_start(start, validation_start, train, validation, task.n_threads))
 

@@ -9,31 +9,32 @@ from __future__ import annotations
 import json
 from functools import cached_property, partial
 from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, Never
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from rankwright import _native
 from rankwright.base.array_files import ArrayFile, ArrayWriter
-from rankwright.base.errors import InputError
+from rankwright.base.errors import InputError, parameter
 from rankwright.base.files import write_whole
-from rankwright.base.resources import available_memory, resolve_threads
+from rankwright.base.resources import resolve_threads
 from rankwright.base.wording import counted
+from rankwright.data.categories import Category, checked_categories, levelled
 from rankwright.data.column_roles import Roles
-from rankwright.data.dataset import RankingData, content_hashes, query_hashes
 from rankwright.data.feature_ranges import FeatureRanges
 from rankwright.data.groups import QueryGroups
-from rankwright.data.readers.blocks import judged_files
+from rankwright.data.query_features import QueryFeature
+from rankwright.data.readers.blocks import LETOR, format_of, judged_files
+from rankwright.training.binned_documents import BinnedDocuments
 from rankwright.training.binned_features import (
     COARSE_DOCUMENTS,
-    NO_CATEGORIES,
     BinnedFeatures,
     LevelCounts,
     block_rows,
     require_bins,
 )
-from rankwright.training.file_survey import Bins, KeptBlocks, Survey, survey
+from rankwright.training.file_codes import NO_LEVEL, Binner
+from rankwright.training.file_survey import Bins, KeptBlocks, survey
 from rankwright.training.training_set import QueryLabels, TrainingSet
 
 if TYPE_CHECKING:
@@ -42,48 +43,18 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from rankwright.base.arrays import Doubles, Integers
-    from rankwright.data.query_features import QueryFeature
+    from rankwright.base.arrays import Doubles
+    from rankwright.data.dataset import RankingData
+    from rankwright.data.readers.blocks import JudgedFiles
+    from rankwright.training.file_survey import Survey
 
     AnyPath = str | os.PathLike[str]
 
-VERSION = 1
+VERSION = 2
 REMEDY = "bin the files again"
-BUCKET_BYTES = 128 << 20  # of records that are sorted in memory, or so much of the memory
-BUCKET_FRACTION = 1 / 32
-ALIGNED = 64  # documents; columns of codes are padded to a multiple
-
-
-class BinnedDocuments(RankingData):
-    """Judged documents whose features are known as bin codes only."""
-
-    def __init__(self, y: Doubles, groups: QueryGroups, n_features: int, names: tuple[str, ...] | None) -> None:
-        for name, value in {"y": y, "feature_names": names, "document_ids": None, "columns": None}.items():
-            self._set(name, value)
-        self._set("groups", groups)
-        self._set("categories", ())
-        self._set("shown", {})
-        self._set("_n_features", n_features)
-
-    @property
-    def X(self) -> Never:  # noqa: N802  # as documents call their features
-        """Refuse: there are no values."""
-        raise InputError(
-            "Binned data hold bins of features, not their values: LambdaMART, MART, McRank, AdaBoostMH, RankBoost "
-            "and MPBoost learn from them, without query_features; other rankers need the documents."
-        )
-
-    @property
-    def qid(self) -> Integers:
-        """The number of each document's query."""
-        return self.groups.query_of_row
-
-    @property
-    def n_features(self) -> int:
-        return self._n_features  # type: ignore[attr-defined, no-any-return]
-
-    def __len__(self) -> int:
-        return len(self.y)
+SETTINGS = ("max_bins", "coarse", "query_features", "category_splits")  # which the ranker must share
+SPLITS = ("sets", "thresholds")  # of categories
+NUMBERS = {"n_features": int, "max_bins": int, "coarse": bool, "varies": bool}
 
 
 class BinnedData(TrainingSet):
@@ -119,12 +90,24 @@ class BinnedData(TrainingSet):
         sizes = self._file.verified("sizes", "int64")
         if sizes.sum() != len(y) or (sizes <= 0).any():
             raise self._file.damaged("its queries do not have its documents")
-        self.max_bins: int = about["max_bins"]
-        self.coarse: bool = about["coarse"]
-        names = about["feature_names"]
+        names = None if about["feature_names"] is None else tuple(about["feature_names"])
+        categories = self._categories(about["categories"], names)
         groups = QueryGroups.of_sizes(sizes)
-        super().__init__(BinnedDocuments(y, groups, about["n_features"], None if names is None else tuple(names)))
+        super().__init__(BinnedDocuments(y, groups, about["n_features"], names, categories))
+        self._levelled = {feature: len(each.values) for feature, each in levelled(names, categories).items()}
+        self.settings = {name: about[name] for name in SETTINGS}
+        self._asked: list[str] = []  # query features of the ranker
         self._varies_within_queries: bool = about["varies"]
+
+    @property
+    def max_bins(self) -> int:
+        """Maximum number of bins per feature."""
+        return int(self.settings["max_bins"])
+
+    @property
+    def coarse(self) -> bool:
+        """Whether rankers search splits in two stages."""
+        return bool(self.settings["coarse"])
 
     @classmethod
     def create(
@@ -134,10 +117,14 @@ class BinnedData(TrainingSet):
         *,
         max_bins: int = 255,
         coarse: bool | None = None,
+        query_features: Sequence[str] = (),
+        category_splits: str = "sets",
+        weight: str | None = None,
         label: str = "label",
         qid: str = "qid",
         features: Sequence[str] | None = None,
         drop: Sequence[str] = (),
+        categorical: Sequence[str] = (),
         dates: Sequence[str] = (),
         delimiter: str | None = None,
         n_features: int | None = None,
@@ -157,35 +144,31 @@ class BinnedData(TrainingSet):
             Maximum number of bins per feature. Their edges come from a sample of 100,000 documents.
         coarse
             Whether rankers may search splits in two stages; None: from 100,000 documents on.
-        label, qid, features, drop, dates, delimiter
+        query_features
+            Columns that the ranker computes within each query: zscore, rank, minmax.
+        category_splits
+            How the ranker splits a category of more than 10 values: by sets of levels, or by thresholds.
+        weight
+            Column with the weight of each document.
+        label, qid, features, drop, categorical, dates, delimiter
             Those of `read_csv`.
         n_features
             The number of features of LETOR text, if the first documents leave out the last ones.
         on_block
             Called with the number of the pass, 1 or 2, and the number of documents read so far.
         """
-        require_bins(max_bins)
+        kinds = _checked_kinds(max_bins, query_features or (), category_splits)
         threads = resolve_threads(n_jobs)
-        roles = Roles(label, qid, None, features, drop, (), dates)
-        blocks = KeptBlocks(judged_files(files, roles, delimiter=delimiter, n_features=n_features))
-        known = survey(_Counted(blocks, 1, on_block))
+        unused, shown = [drop] if isinstance(drop, str) else [*drop], [] if weight is None else [weight]
+        roles = Roles(label, qid, None, features, unused + shown, categorical, dates, shown)
+        blocks = KeptBlocks(_files_of(files, roles, delimiter, n_features), kinds)
+        known = survey(_Counted(blocks, 1, on_block), kinds, weight)
         is_coarse = known.n_documents >= COARSE_DOCUMENTS if coarse is None else coarse
-        bins = known.bins(max_bins, threads)
+        bins = known.bins(max_bins, threads, sets=category_splits == "sets")
+        binner = Binner(known, bins, threads, coarse=is_coarse)
+        about = _description(known, max_bins, is_coarse, [kind.value for kind in kinds], category_splits)
         with write_whole(path) as file:
-            writer = ArrayWriter(file)
-            _Binner(known, bins, threads, coarse=is_coarse).write(
-                _Counted(blocks, 2, on_block), Path(path).parent, writer
-            )
-            about = {
-                "version": VERSION,
-                "n_features": len(bins.edges),
-                "feature_names": blocks.files.first.feature_names,
-                "max_bins": max_bins,
-                "coarse": is_coarse,
-                "varies": known.varies,
-            }
-            writer.add("about", np.frombuffer(json.dumps(about).encode(), np.uint8))
-            writer.finish()
+            binner.write(_Counted(blocks, 2, on_block), Path(path).parent, ArrayWriter(file), about)
         return cls(path)
 
     def fingerprint(self) -> str:
@@ -210,12 +193,21 @@ class BinnedData(TrainingSet):
             raise InputError(
                 f"{self.path} has version {version}, this version of rankwright reads {VERSION}: {REMEDY}."
             )
-        kinds = {"n_features": int, "max_bins": int, "coarse": bool, "varies": bool}
-        names = about.get("feature_names")
-        is_named = names is None or (isinstance(names, list) and all(isinstance(name, str) for name in names))
-        if not is_named or any(type(about.get(key)) is not kind for key, kind in kinds.items()):
+        names, computed = about.get("feature_names"), about.get("query_features")
+        is_named = names is None or _are_texts(names)
+        if (
+            not (is_named and _are_texts(computed) and about.get("category_splits") in SPLITS)
+            or not isinstance(about.get("categories"), list)
+            or any(type(about.get(key)) is not kind for key, kind in NUMBERS.items())
+        ):
             raise self._file.damaged("it does not say what it holds")
         return dict(about)
+
+    def _categories(self, described: list[Any], names: tuple[str, ...] | None) -> tuple[Category, ...]:
+        try:
+            return checked_categories([Category(*each) for each in described], names)
+        except (InputError, TypeError):
+            raise self._file.damaged("its categories are not those of its features") from None
 
     @cached_property
     def canonical_rows(self) -> NDArray[np.int64]:
@@ -231,7 +223,15 @@ class BinnedData(TrainingSet):
 
     @property
     def level_counts(self) -> LevelCounts:
-        return NO_CATEGORIES
+        return self._levelled
+
+    @property
+    def is_binned(self) -> bool:
+        return True
+
+    @cached_property
+    def weights(self) -> Doubles | None:
+        return self._file.verified("weights", "float64") if "weights" in self._file else None
 
     @property
     def varies(self) -> bool:
@@ -249,21 +249,26 @@ class BinnedData(TrainingSet):
         n_jobs: int | None = None,  # noqa: ARG002  # the file has the codes
         *,
         coarse: bool = False,
-        sets: bool = False,  # noqa: ARG002  # there are no categories
+        sets: bool = False,
         rows: tuple[int, int] | None = None,
     ) -> BinnedFeatures:
         """Return the codes of the file, which must have been made with these settings.
 
         If only some `rows`, from the first to before the second, will be used, no others are verified.
         """
-        if (max_bins, coarse) != (self.max_bins, self.coarse):
-            raise InputError(
-                f"{self.path} was made with max_bins={self.max_bins} and coarse={self.coarse}, and the ranker "
-                f"asks for max_bins={max_bins} and coarse={coarse}: give both the same."
-            )
+        asked = {"max_bins": max_bins, "coarse": coarse, "query_features": self._asked}
+        self._require(asked | ({"category_splits": SPLITS[not sets]} if self._levelled else {}))
         codes = self._once("codes", self._mapped_codes)
         self._verify(codes, rows)
         return codes
+
+    def _require(self, asked: dict[str, Any]) -> None:
+        for name, value in asked.items():
+            if self.settings[name] != value:
+                raise InputError(
+                    f"{self.path} was made with {name}={self.settings[name]!r}, and the ranker asks for "
+                    f"{name}={value!r}: give both the same."
+                )
 
     def _verify(self, codes: BinnedFeatures, rows: tuple[int, int] | None) -> None:
         if rows is None:
@@ -271,29 +276,94 @@ class BinnedData(TrainingSet):
             return
         n_bytes = codes.matrix.n_bytes
         self._file.verify("rows", rows[0] * n_bytes, rows[1] * n_bytes)
-        for feature in range(self.n_features):
+        for feature in range(codes.n_features):
             self._file.verify(f"column{feature}", *rows)
 
     def _mapped_codes(self) -> BinnedFeatures:
         for name in ("edges", "n_edges", "frequencies"):
             self._file.verify(name)
-        n_features = self.n_features
-        edges = np.split(
-            self._file.array("edges", "float32"), np.cumsum(self._file.array("n_edges", "int64"))[:-1]
+        n_edges = self._file.array("n_edges", "int64")
+        n_features = len(n_edges)
+        edges = np.split(self._file.array("edges", "float32"), np.cumsum(n_edges)[:-1])
+        levels = self._levels()
+        level_rows: list[list[int]] = [[] for _ in edges] if levels else []
+        for feature, column in levels.items():
+            counts = np.bincount(column[column != NO_LEVEL], minlength=self._levelled[feature])
+            level_rows[feature] = counts.tolist()
+        bins = Bins(
+            [list(map(float, part)) for part in edges], self._file.array("frequencies", "uint32", 2), level_rows
         )
-        frequencies = self._file.array("frequencies", "uint32", 2)
-        binning = _native.Binning([list(map(float, part)) for part in edges], frequencies, self.coarse)
+        binning = bins.binning(coarse=self.coarse)
         columns = self._file.stacked([f"column{feature}" for feature in range(n_features)], "uint8")
         rows = self._file.array("rows", "uint8")
         if len(rows) != len(self) * binning.n_bytes + _native.ROW_PADDING:
             raise self._file.damaged("it has another number of rows than of labels")
         block = block_rows(self._max_memory, len(self), n_features, binning.n_bytes)
-        return BinnedFeatures(binning.matrix(columns, rows, len(self), block), np.arange(n_features))
+        if block and levels:
+            raise InputError(
+                "Categories that are split by sets get other codes before each tree, so that all codes must fit "
+                f"into {parameter('max_memory')}: give category_splits='thresholds', or more."
+            )
+        matrix = binning.matrix(columns, rows, len(self), block, _stacked(levels, len(self)))
+        return BinnedFeatures(matrix, np.arange(n_features))
+
+    def _levels(self) -> dict[int, NDArray[np.uint32]]:
+        """Return the level of each document in the categories that are split by sets, by feature."""
+        of_sets = self._levelled if self.settings["category_splits"] == "sets" else ()
+        return {feature: self._file.verified(f"level{feature}", "uint32") for feature in of_sets}
 
     def with_query_features(self, kinds: tuple[QueryFeature, ...], *, raw: bool = True) -> TrainingSet:
-        if kinds or not raw:
+        """Return the file with its query features, which must be of these kinds."""
+        if not raw:
             _ = self.data.X  # which says that there are no values
-        return self
+        asked = [kind.value for kind in kinds]
+        self._require({"query_features": asked})
+        if not kinds:
+            return self
+        wide = object.__new__(BinnedData)
+        wide.__dict__.update(self.__dict__)
+        data, n_wide = self.data, self.n_features * (1 + len(kinds))
+        wide.data, wide._asked = BinnedDocuments(data.y, data.groups, n_wide, None), asked
+        return wide
+
+
+def _stacked(levels: dict[int, NDArray[np.uint32]], n_documents: int) -> NDArray[np.uint32]:
+    return np.array(list(levels.values()), np.uint32).reshape(-1, n_documents)
+
+
+def _are_texts(values: Any) -> bool:
+    return isinstance(values, list) and all(isinstance(value, str) for value in values)
+
+
+def _checked_kinds(max_bins: int, names: Sequence[str], category_splits: str) -> tuple[QueryFeature, ...]:
+    require_bins(max_bins)
+    if category_splits not in SPLITS:
+        raise InputError(f"category_splits must be 'sets' or 'thresholds', not {category_splits!r}.")
+    known = [kind.value for kind in QueryFeature]
+    if isinstance(names, str) or len(set(names)) < len(names) or not set(names) <= set(known):
+        raise InputError(f"query_features must be a list of {', '.join(known)}, not {names!r}.")
+    return tuple(map(QueryFeature, names))
+
+
+def _files_of(paths: Any, roles: Roles, delimiter: str | None, n_features: int | None) -> JudgedFiles:
+    """Return the files; refuse options that have no effect on LETOR text."""
+    files = judged_files(paths, roles, delimiter=delimiter, n_features=n_features, counts_categories=True)
+    for name, value in {"categorical": roles.categorical, "weight": roles.show}.items():
+        if value and format_of(files.files[0]) == LETOR:
+            raise InputError(f"LETOR text has no named columns: {files.files[0]} takes no {parameter(name)}.")
+    return files
+
+
+def _description(known: Survey, *settings: Any) -> NDArray[np.uint8]:
+    """Return what a file says of itself, as bytes."""
+    about = {
+        "version": VERSION,
+        "n_features": known.n_raw,
+        "feature_names": known.names,
+        "categories": [[each.name, each.values, each.one_hot] for each in known.categories],
+        "varies": known.varies,
+    }
+    return np.frombuffer(json.dumps(about | dict(zip(SETTINGS, settings, strict=True))).encode(), np.uint8)
 
 
 class _Counted:
@@ -311,93 +381,3 @@ class _Counted:
             n_documents += len(block)
             if self._on_block is not None:
                 self._on_block(self._number, n_documents)
-
-
-class _Binner:
-    """The second pass: codes go to buckets of adjacent queries, and each bucket, sorted, to the file."""
-
-    def __init__(self, known: Survey, bins: Bins, n_threads: int, *, coarse: bool) -> None:
-        self._known, self._bins, self._n_threads = known, bins, n_threads
-        self._binning = _native.Binning(bins.edges, bins.frequencies, coarse)
-        order = known.queries.canonical_order()
-        self._sizes = known.queries.sizes[order]
-        self._position = np.empty(len(order), np.int64)  # of each query in canonical order
-        self._position[order] = np.arange(len(order))
-        self._record = np.dtype(
-            [("query", "<i8"), ("content", "<u8"), ("label", "<f8"), ("codes", "u1", (len(bins.edges),))]
-        )
-        n_documents = np.cumsum(self._sizes) - self._sizes
-        bucket_bytes = max(BUCKET_BYTES, int(BUCKET_FRACTION * available_memory()))
-        self._bucket = n_documents * self._record.itemsize // bucket_bytes  # of each query in canonical order
-
-    def write(self, blocks: Iterable[RankingData], folder: Path, writer: ArrayWriter) -> None:
-        """Write all arrays but the description."""
-        self._add_small_arrays(writer)
-        n_documents, n_features = self._known.n_documents, len(self._bins.edges)
-        stride = n_documents + -n_documents % ALIGNED
-        writer.reserve("labels", "float64", [n_documents])
-        writer.reserve("rows", "uint8", [n_documents * self._binning.n_bytes + _native.ROW_PADDING])
-        for feature in range(n_features):
-            writer.reserve(f"column{feature}", "uint8", [stride])
-        for records in self._buckets(self._records(blocks), folder):
-            self._write_bucket(records, writer)
-        writer.fill("rows", np.zeros(_native.ROW_PADDING, np.uint8))
-        for feature in range(n_features):
-            writer.fill(f"column{feature}", np.zeros(stride - n_documents, np.uint8))
-
-    def _add_small_arrays(self, writer: ArrayWriter) -> None:
-        edges, ranges = self._bins.edges, self._known.ranges
-        writer.add("sizes", self._sizes)
-        writer.add("edges", np.concatenate([np.array(part, np.float32) for part in edges]))
-        writer.add("n_edges", np.array([len(part) for part in edges], np.int64))
-        writer.add("frequencies", self._bins.frequencies)
-        writer.add("minimum", ranges.minimum)
-        writer.add("maximum", ranges.maximum)
-        writer.add("missing", ranges.missing)
-
-    def _buckets(self, blocks: Iterable[NDArray[np.void]], folder: Path) -> Iterator[NDArray[np.void]]:
-        """Yield the records bucket by bucket, by way of files unless one bucket has all of them."""
-        if self._bucket[-1] == 0:
-            yield np.concatenate(list(blocks))
-            return
-        with TemporaryDirectory(prefix=".binning-", dir=folder) as buckets:
-            for records in blocks:
-                of_row = self._bucket[records["query"]]
-                for bucket in np.unique(of_row):
-                    with (Path(buckets) / str(bucket)).open("ab") as file:
-                        file.write(records[of_row == bucket].data)
-            for bucket in range(int(self._bucket[-1]) + 1):
-                path = Path(buckets) / str(bucket)
-                records = np.fromfile(path, self._record)
-                path.unlink()
-                yield records
-
-    def _records(self, blocks: Iterable[RankingData]) -> Iterator[NDArray[np.void]]:
-        """Yield the documents of each block with their codes; refuse others than those of the first pass."""
-        queries, hashes = self._known.queries, np.zeros(len(self._position), np.uint64)
-        for block in blocks:
-            content, numbers = content_hashes(block), queries.numbers_of(block)
-            if len(queries) > len(hashes):
-                raise _changed()
-            hashes[numbers] += query_hashes(content, block.groups)
-            records = np.empty(len(block), self._record)
-            records["query"] = self._position[numbers][block.groups.query_of_row]
-            records["content"] = content
-            records["label"] = block.y
-            records["codes"] = self._binning.encode(block.X, self._n_threads)
-            yield records
-        if not np.array_equal(hashes, queries.hashes[: len(hashes)]):
-            raise _changed()
-
-    def _write_bucket(self, records: NDArray[np.void], writer: ArrayWriter) -> None:
-        order = np.lexsort((records["content"], records["query"]))
-        writer.fill("labels", records["label"][order])
-        codes = np.ascontiguousarray(records["codes"])
-        columns, rows = self._binning.arrange(codes, order, self._n_threads)
-        writer.fill("rows", rows)
-        for feature, column in enumerate(columns):
-            writer.fill(f"column{feature}", column)
-
-
-def _changed() -> InputError:
-    return InputError("The files changed while they were binned.")

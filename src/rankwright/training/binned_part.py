@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rankwright.data.groups import QueryGroups
-from rankwright.training.binned_data import BinnedData, BinnedDocuments
+from rankwright.training.binned_documents import BinnedDocuments
 from rankwright.training.binned_features import BinnedFeatures
 from rankwright.training.training_set import QueryLabels, TrainingSet
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from rankwright.base.arrays import Doubles, Integers
+    from rankwright.training.binned_data import BinnedData
 
 
 class BinnedPart(TrainingSet):

@@ -7,20 +7,25 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from rankwright import _native
+from rankwright.base.arrays import sealed
 from rankwright.base.errors import InputError
 from rankwright.base.resources import available_memory
+from rankwright.data.categories import level_counts
 from rankwright.data.dataset import content_hashes, query_hashes, sampling_keys
-from rankwright.data.feature_ranges import FeatureRanges, n_missing
+from rankwright.data.feature_ranges import FeatureRanges, n_missing, n_without_value
+from rankwright.data.query_features import with_query_features
 from rankwright.training.binned_features import SAMPLE_ROWS, smallest
 from rankwright.training.training_set import TrainingSet
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
-    from rankwright.base.arrays import Floats, Integers
+    from rankwright.base.arrays import Doubles, Floats, Integers
+    from rankwright.data.categories import Category
     from rankwright.data.dataset import RankingData
+    from rankwright.data.query_features import QueryFeature
     from rankwright.data.readers.blocks import JudgedFiles
 
 CODES = 256
@@ -59,10 +64,10 @@ class QueryTable:
 
 
 class KeptBlocks:
-    """Blocks that are read once, if all of them take no more than a quarter of the memory."""
+    """Blocks, with query features, that are read once if all of them take no more than a quarter of the memory."""
 
-    def __init__(self, files: JudgedFiles) -> None:
-        self.files = files
+    def __init__(self, files: JudgedFiles, kinds: tuple[QueryFeature, ...] = ()) -> None:
+        self.kinds, self._files = kinds, files
         self._kept: list[RankingData] | None = None
 
     def __iter__(self) -> Iterator[RankingData]:
@@ -70,7 +75,8 @@ class KeptBlocks:
             yield from self._kept
             return
         kept, room = [], available_memory() // 4
-        for block in self.files:
+        for narrow in self._files:
+            block = self._widened(narrow)
             yield block
             room -= block.X.nbytes
             if room >= 0:
@@ -78,6 +84,12 @@ class KeptBlocks:
             else:
                 kept.clear()
         self._kept = kept if room >= 0 else None
+
+    def _widened(self, block: RankingData) -> RankingData:
+        if not self.kinds:
+            return block
+        wide = sealed(with_query_features(block.X, block.groups, self.kinds))
+        return block.with_features(wide, block.feature_names, block.categories)
 
 
 class RowSample:
@@ -110,10 +122,18 @@ class RowSample:
 
 
 class Bins(NamedTuple):
-    """The edges of each feature's bins, and how many sampled documents are in each; of all, how many miss it."""
+    """The edges of each feature's bins, and how many sampled documents are in each; of all, how many miss it.
+
+    `level_rows` has the documents by level of each category that is split by sets; nothing for other features.
+    """
 
     edges: list[list[float]]
     frequencies: NDArray[np.uint32]
+    level_rows: list[list[int]]
+
+    def binning(self, *, coarse: bool) -> _native.Binning:
+        """Return the binning of features with these bins."""
+        return _native.Binning(self.edges, self.frequencies, coarse, self.level_rows)
 
 
 class Survey(NamedTuple):
@@ -125,41 +145,88 @@ class Survey(NamedTuple):
     n_documents: int
     n_missing: Integers
     varies: bool  # whether any feature varies within a query whose labels differ
+    names: tuple[str, ...] | None
+    categories: tuple[Category, ...]
+    n_raw: int  # features of the files
+    level_rows: dict[int, Integers]  # documents by level of each category that is one column
+    weight: str | None  # the column of weights
 
-    def bins(self, max_bins: int, n_threads: int) -> Bins:
-        """Return the bins of the features, from the sample."""
+    def bins(self, max_bins: int, n_threads: int, *, sets: bool) -> Bins:
+        """Return the bins of the features, from the sample; if `sets`, those of categories are levels."""
         rows = np.arange(len(self.sample))
         edges = _native.find_all_edges(self.sample, rows, max_bins, n_threads)
-        plain = _native.Binning(edges, np.zeros((len(edges), CODES), np.uint32), False)
+        level_rows: list[list[int]] = [[] for _ in edges] if sets and self.level_rows else []
+        for feature, counts_of_levels in self.level_rows.items() if sets else ():
+            edges[feature], level_rows[feature] = [], counts_of_levels.tolist()
+        plain = _native.Binning(edges, np.zeros((len(edges), CODES), np.uint32), False, [])
         columns = np.ascontiguousarray(plain.encode(self.sample, n_threads).T)
         counts = [np.bincount(column, minlength=CODES) for column in columns]
         frequencies = np.array(counts, dtype=np.uint32).reshape(-1, CODES)
         frequencies[:, -1] = np.minimum(self.n_missing, np.iinfo(np.uint32).max)
-        return Bins(edges, frequencies)
+        return Bins(edges, frequencies, level_rows)
 
 
-def survey(blocks: Iterable[RankingData]) -> Survey:
-    """Read all blocks of judged documents, each of whole queries."""
+def survey(blocks: Iterable[RankingData], kinds: Sequence[QueryFeature] = (), weight: str | None = None) -> Survey:
+    """Read all blocks of judged documents, each of whole queries, with query features of these kinds."""
     queries, sample = QueryTable(), None
     lowest, highest, missing, n_documents, varies, scattered = [], [], [], 0, False, False
+    without_value: list[Integers] = []
+    level_rows: dict[int, Integers] = {}
     for block in blocks:
         content = content_hashes(block)
         of_query = query_hashes(content, block.groups)
         scattered |= queries.add(block, of_query)
+        if scattered and kinds:
+            raise InputError(
+                "The documents of a query are not one after the other, and query_features compare them: "
+                "sort the files by query."
+            )
+        if weight is not None:
+            weights_of(block, weight)  # which refuses what is no weight
+        for feature, n_levels in level_counts(block.X, block.feature_names, block.categories).items():
+            levels = block.X[:, feature]
+            counts = np.bincount(levels[~np.isnan(levels)].astype(np.int64), minlength=n_levels)
+            level_rows[feature] = level_rows.get(feature, 0) + counts
         sample = sample or RowSample(SAMPLE_ROWS, block.n_features)
         sample.add(sampling_keys(content, of_query[block.groups.query_of_row]), block.X)
         lowest.append(np.fmin.reduce(block.X, initial=np.inf))
         highest.append(np.fmax.reduce(block.X, initial=-np.inf))
         missing.append(n_missing(block.X))
+        without_value.append(n_without_value(block))
         n_documents += len(block)
         varies = varies or TrainingSet(block).varies
     if sample is None:
         raise InputError("The files hold no documents.")
     counts = np.sum(missing, axis=0)
-    ranges = FeatureRanges(np.min(lowest, axis=0), np.max(highest, axis=0), counts / n_documents)
+    rates = np.sum(without_value, axis=0) / n_documents
+    ranges = FeatureRanges(np.min(lowest, axis=0), np.max(highest, axis=0), rates)
     if scattered:
         sample = _sample_again(blocks, queries, len(counts))
-    return Survey(queries, sample.features, ranges, n_documents, counts, varies)
+    return Survey(
+        queries,
+        sample.features,
+        ranges,
+        n_documents,
+        counts,
+        varies,
+        names=block.feature_names,
+        categories=block.categories,
+        n_raw=len(counts) // (1 + len(kinds)),
+        level_rows=level_rows,
+        weight=weight,
+    )
+
+
+def weights_of(block: RankingData, column: str) -> Doubles:
+    """Return the weights that a column shows."""
+    texts = block.shown[column]
+    try:
+        weights = np.array([float(text) for text in texts])
+    except (TypeError, ValueError):
+        weights = np.array([np.nan])
+    if not (np.isfinite(weights).all() and (weights >= 0).all()):
+        raise InputError(f"Column {column!r} must have the weight of each document, a number that is at least 0.")
+    return weights
 
 
 def _sample_again(blocks: Iterable[RankingData], queries: QueryTable, n_features: int) -> RowSample:

@@ -227,13 +227,24 @@ def checked_validation(validation: Any, train: RankingData) -> TrainingSet:
     return valid
 
 
+def refuse_input_order(train: TrainingSet, **by_document: Any) -> None:
+    """Refuse values of documents in the order of the input, if the training set does not know that order."""
+    for name, values in by_document.items():
+        if values is not None and train.is_binned:
+            raise InputError(
+                f"{parameter(name)} follows the order of the input, and binned data have another order; weights "
+                f"can be a column, named by {parameter('weight')} when the files are binned."
+            )
+
+
 def checked_weights(
-    train: RankingData, by_document: ArrayLike | None, by_query: ArrayLike | None
+    train: TrainingSet, by_document: ArrayLike | None, by_query: ArrayLike | None
 ) -> Doubles | None:
     """Return the weight of each document times that of its query; None if there are no weights."""
-    if by_document is None and by_query is None:
+    refuse_input_order(train, sample_weight=by_document, query_weight=by_query)
+    if by_document is None and by_query is None and train.weights is None:
         return None
-    groups, weights = train.groups, np.ones(len(train))
+    groups, weights = train.data.groups, np.ones(len(train)) if train.weights is None else train.weights
     if by_document is not None:
         weights = weights * _checked_numbers("sample_weight", by_document, len(train))
     if by_query is not None:
@@ -249,7 +260,7 @@ def checked_weights(
 
 
 def checked_exposure(
-    train: RankingData, positions: Any, propensity: Any, ranker: str, known: tuple[str, ...]
+    train: TrainingSet, positions: Any, propensity: Any, ranker: str, known: tuple[str, ...]
 ) -> Exposure | None:
     """Return positions or propensities of documents whose labels are clicks; None if there are none."""
     for name, values in (("positions", positions), ("propensity", propensity)):
@@ -257,11 +268,12 @@ def checked_exposure(
             raise InputError(f"{ranker} takes no {name}; rw.clicks.learn corrects clicks for any ranker.")
     if positions is None and propensity is None:
         return None
+    refuse_input_order(train, positions=positions, propensity=propensity)
     if positions is not None and propensity is not None:
         raise InputError(
             f"Give {parameter('positions')}, whose bias is then estimated, or {parameter('propensity')}, not both."
         )
-    if not np.isin(train.y, (0.0, 1.0)).all():
+    if not np.isin(train.data.y, (0.0, 1.0)).all():
         raise InputError("With positions or propensities, labels are clicks: 0 or 1.")
     if propensity is not None:
         chances = _checked_numbers("propensity", propensity, len(train))

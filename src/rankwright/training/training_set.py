@@ -131,6 +131,16 @@ class TrainingSet:
         return digest.hexdigest()
 
     @property
+    def weights(self) -> Doubles | None:
+        """The weight of each document, if the training set knows it."""
+        return None
+
+    @property
+    def is_binned(self) -> bool:
+        """Whether only bins of features are known, and the documents are in another order than in the input."""
+        return False
+
+    @property
     def level_counts(self) -> LevelCounts:
         """The number of levels of each feature that holds the levels of a category, by the feature's number."""
         if self._narrow is not None:

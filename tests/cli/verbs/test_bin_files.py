@@ -1,6 +1,7 @@
 import json
 
 import numpy as np
+import pandas as pd
 
 import rankwright as rw
 
@@ -35,3 +36,22 @@ def test_options_without_effect_are_refused(refuse, fold, tmp_path):
     rw.BinnedData.create(fold / "train.txt", tmp_path / "t")
     training = ("train", "lambdamart", "--train", tmp_path / "t", "--model", tmp_path / "m")
     assert "which is binned already" in refuse(*training, "--label", "grade")
+
+
+def test_categories_query_features_and_weights(run, tmp_path):
+    random = np.random.default_rng(1)
+    columns = {
+        "qid": np.repeat(np.arange(20), 10),
+        "label": random.integers(0, 3, 200),
+        "bm25": random.normal(size=200),
+        "brand": [f"brand {number}" for number in random.integers(0, 20, 200)],
+        "clicks": random.random(200),
+    }
+    pd.DataFrame(columns).to_csv(tmp_path / "a.csv", index=False)
+    options = ("--categorical", "brand", "--query-features", "zscore,rank", "--weight", "clicks")
+    assert run("bin", tmp_path / "a.csv", "--out", tmp_path / "t", *options)[0] == 0
+    training = ("--train", tmp_path / "t", "--model", tmp_path / "m", "--rounds", "3")
+    assert run("train", "mart", *training, "--set", "query_features=zscore,rank")[0] == 0
+    data = rw.read_csv(tmp_path / "a.csv", categorical=["brand"], drop=["clicks"])
+    expected = rw.MART(rounds=3, query_features=["zscore", "rank"]).fit(data, sample_weight=columns["clicks"])
+    assert rw.load(tmp_path / "m").predict(data).tobytes() == expected.predict(data).tobytes()

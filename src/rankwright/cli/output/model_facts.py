@@ -118,7 +118,7 @@ def _weights(scorer: Scorer, linear: LinearScorer) -> dict[str, float]:
 
 def binned_facts(binned: BinnedData) -> dict[str, Any]:
     """Return the size of binned data, and how they were binned."""
-    return {"binned": True} | _sizes(binned.data) | {"max_bins": binned.max_bins, "coarse": binned.coarse}
+    return {"binned": True} | _sizes(binned.data) | binned.settings
 
 
 def _sizes(documents: Documents) -> dict[str, Any]:

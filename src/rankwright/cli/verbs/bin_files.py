@@ -9,16 +9,21 @@ import rankwright as rw
 from rankwright.base.errors import InputError
 from rankwright.base.wording import counted
 from rankwright.cli.options.data_files import ReadOptions
-from rankwright.cli.options.faces import Face, true_or_false
+from rankwright.cli.options.faces import Face, names, true_or_false
 from rankwright.cli.options.option_groups import REQUIRED, argument, option
 from rankwright.cli.options.shared_options import JSON, checked_output
 from rankwright.cli.options.signatures import Given, options_of
 from rankwright.cli.output.console import describe, note, progress, show_json
 
-READ_BY_COLUMNS = ("label", "qid", "features", "drop", "dates")
+READ_BY_COLUMNS = ("label", "qid", "features", "drop", "categorical", "dates")
 NO_OPTIONS = ("files", "path", *READ_BY_COLUMNS, "delimiter", "n_features")  # or those of all readers
-FACES = {"coarse": Face("true or false", read=true_or_false)}
-WITHOUT_EFFECT = ("docid", "categorical", "show", "zero_based", "format")
+FACES = {
+    "coarse": Face("true or false", read=true_or_false),
+    "query_features": Face("A,B,...", read=names),
+    "category_splits": Face("NAME"),
+    "weight": Face("COLUMN"),
+}
+WITHOUT_EFFECT = ("docid", "show", "zero_based", "format")
 
 
 def bin_files(

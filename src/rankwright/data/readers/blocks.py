@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -13,6 +14,7 @@ import numpy as np
 
 from rankwright.base.errors import InputError
 from rankwright.base.wording import brief_list
+from rankwright.data.categories import Category
 from rankwright.data.column_roles import DOCUMENT, Roles
 from rankwright.data.dataset import Documents, RankingData
 from rankwright.data.readers.csv import checked_delimiter, csv_blocks
@@ -22,7 +24,7 @@ from rankwright.data.splitting import concat
 from rankwright.data.tables import documents_of, naming, warned
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from rankwright.data.column_roles import Columns
     from rankwright.data.tables import TableColumn
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
 D = TypeVar("D", bound=Documents)
 
 FIRST_DOCUMENTS = 1 << 14  # which decide on the features
+CATEGORY_ROWS = 1 << 16  # whose categories are counted at a time
 BLOCK_VALUES = 1 << 22  # of features in the blocks that are read: 16 MiB, so that few are in memory at once
 LETOR, CSV, PARQUET = "LETOR", "CSV", "Parquet"
 FORMATS = {".csv": CSV, ".tsv": CSV, ".parquet": PARQUET}
@@ -55,17 +58,37 @@ class JudgedFiles:
         Of CSV files; None: a tab for .tsv, otherwise a comma.
     n_features
         The number of features of LETOR text; None: the highest in the first block.
+    counts_categories
+        Whether categories are those of all files, whose columns are then read once more, or those of each block.
     """
 
     files: tuple[str, ...]
     roles: Roles
     delimiter: str | None = None
     n_features: int | None = None
+    counts_categories: bool = False
 
     @cached_property
     def first(self) -> Documents:
         """The first block of the first file."""
         return warned(next(self._blocks_of(self.files[0], self.roles, self.n_features, FIRST_DOCUMENTS)))
+
+    @cached_property
+    def categories(self) -> dict[str, Category]:
+        """The categories of all files by column, if they are counted."""
+        columns = self.first.columns
+        counts: dict[str, Counter[str]] = {name: Counter() for name in columns.categorical} if columns else {}
+        if not (self.counts_categories and columns and counts):
+            return {}
+        roles = replace(_fixed(columns), label=None)
+        for file in self.files:
+            with naming(file):
+                for table in self._tables(file, roles, CATEGORY_ROWS, list(counts)):
+                    for column in table:
+                        if column.name in counts:
+                            counts[column.name].update(text for text in column.texts() if text is not None)
+                            Category.of_counts(column.name, counts[column.name])  # refuses a column of too many
+        return {name: Category.of_counts(name, counts[name]) for name in counts}
 
     def __iter__(self) -> Iterator[RankingData]:
         for block in whole_queries(self.blocks()):
@@ -78,36 +101,43 @@ class JudgedFiles:
 
     def _blocks(self) -> Iterator[Documents]:
         columns, n_features = self.first.columns, self.first.n_features
-        roles = self.roles if columns is None else _fixed(columns)
+        roles = self.roles if columns is None else replace(_fixed(columns), show=self.roles.show)
         n_documents = max(1, BLOCK_VALUES // n_features)
         for file in self.files:
-            for block in self._blocks_of(file, roles, n_features, n_documents):
+            for block in self._blocks_of(file, roles, n_features, n_documents, self.categories):
                 if _features_of(block) != _features_of(self.first):
                     raise InputError(f"{file} has other features than {self.files[0]}.")
                 yield block
 
-    def _blocks_of(self, file: str, roles: Roles, n_features: int | None, n_documents: int) -> Iterator[Documents]:
+    def _blocks_of(
+        self,
+        file: str,
+        roles: Roles,
+        n_features: int | None,
+        n_documents: int,
+        known: Mapping[str, Category] | None = None,
+    ) -> Iterator[Documents]:
         if format_of(file) == LETOR:
             blocks: Iterable[Documents] = letor_blocks(
                 file, n_documents, n_features, judged=roles.label is not None
             )
         else:
-            tables = self._csv if format_of(file) == CSV else self._parquet
-            blocks = (documents_of(columns, roles) for columns in tables(file, roles, n_documents))
+            needed = None
+            if roles.features is not None:
+                needed = [roles.qid, roles.label or "", roles.docid or DOCUMENT, *roles.features, *roles.show]
+            tables = self._tables(file, roles, n_documents, needed)
+            blocks = (documents_of(columns, roles, known=known) for columns in tables)
         with naming(file):
             yield from blocks
 
-    def _csv(self, file: str, roles: Roles, n_rows: int) -> Iterator[Iterable[TableColumn]]:
+    def _tables(
+        self, file: str, roles: Roles, n_rows: int, needed: list[str] | None
+    ) -> Iterator[Iterable[TableColumn]]:
+        """Yield the columns of a file in blocks; of a Parquet file only those that are needed."""
+        if format_of(file) == PARQUET:
+            return parquet_blocks(file, needed, n_rows)
         blocks = csv_blocks(file, roles, checked_delimiter(file, self.delimiter), n_rows)
         return (columns for columns, _ in blocks)
-
-    def _parquet(self, file: str, roles: Roles, n_rows: int) -> Iterator[Iterable[TableColumn]]:
-        needed = (
-            None
-            if roles.features is None
-            else [roles.qid, roles.label or "", roles.docid or DOCUMENT, *roles.features]
-        )
-        return parquet_blocks(file, needed, n_rows)
 
 
 def judged_files(
@@ -116,6 +146,7 @@ def judged_files(
     *,
     delimiter: str | None = None,
     n_features: int | None = None,
+    counts_categories: bool = False,
 ) -> JudgedFiles:
     """Return the files of paths, of folders of Parquet files, and of patterns such as `part-*.csv`."""
     given = [paths] if isinstance(paths, str | os.PathLike) else list(paths)
@@ -125,7 +156,7 @@ def judged_files(
     examples = {format_of(file): file for file in files}
     if len(examples) > 1:
         raise InputError(f"Files of several formats cannot be read together: {brief_list(examples.values())}.")
-    return JudgedFiles(files, roles, delimiter, n_features)
+    return JudgedFiles(files, roles, delimiter, n_features, counts_categories)
 
 
 def format_of(file: str) -> str:

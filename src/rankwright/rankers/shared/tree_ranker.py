@@ -237,8 +237,10 @@ class TreeRanker(StoppingParameters, ShrinkageParameters, BinningParameters, Ran
     def _require_cluster_fit(self, task: FitTask) -> None:
         given = {
             "start": task.start is not None,
-            "sample_weight or query_weight": task.row_weights is not None,
+            "weights": task.row_weights is not None,
             "positions or propensity": task.shown is not None,
+            "query_features": bool(self.query_features),
+            "category_splits='sets'": bool(task.train.level_counts) and self.category_splits == "sets",
         }
         for name, is_given in (given | self._on_one_machine()).items():
             if is_given:
