@@ -68,7 +68,11 @@ LeafRows LocalRows::root(std::int64_t* histogram, Worker& worker) {
 }
 
 void LocalRows::divide(std::span<Division> divisions, Worker& worker) {
-    for (Division& division : divisions) {
+    std::vector<std::uint32_t> features;
+    for (const Division& division : divisions) features.push_back(division.split.feature);
+    for (std::size_t i = 0; i < divisions.size(); ++i) {
+        Division& division = divisions[i];
+        fetch_ahead(features, i);
         divide_rows(division, worker);
         division.left_is_summed = division.left.n_sample <= division.right.n_sample;
     }
@@ -152,8 +156,8 @@ void LocalRows::sum_codes(std::span<const CodeRequest> requests, Worker& worker)
     std::ranges::sort(features);
     features.erase(std::unique(features.begin(), features.end()), features.end());
     for (std::size_t i = 0; i < features.size(); ++i) {
-        fetch_column(features[i]);
-        if (i + 1 < features.size()) fetch_pages(binned_.column(features[i + 1]), binned_.n_rows);
+        fetch_ahead(features, i);
+        space_.bytes_read += binned_.n_rows;
         parallel_for(requests.size(), worker.n_threads, [&](std::size_t request) {
             const auto& listed = requests[request].features;
             const auto position =
@@ -212,6 +216,15 @@ bool LocalRows::leaves_enough(const LeafRows& rows, const CodeSplit& split, std:
         return false;
     };
     return suffices(rows.sample) || (all_rows_judge_ && suffices(rows.rest));
+}
+
+// As many columns ahead as fit into a block: one is too short to keep a disk busy.
+void LocalRows::fetch_ahead(std::span<const std::uint32_t> features, std::size_t current) {
+    if (!takes_batches()) return;
+    const std::size_t ahead = std::max(binned_.block_rows * binned_.n_bytes / binned_.n_rows, std::size_t{1});
+    const std::size_t last = std::min(features.size(), current + ahead + 1);
+    for (std::size_t i = current == 0 ? 0 : current + ahead; i < last; ++i)
+        fetch_pages(binned_.column(features[i]), binned_.n_rows);
 }
 
 void LocalRows::fetch_column(std::size_t feature) {

@@ -131,6 +131,7 @@ class LocalRows : public RowStore {
     void fill(std::span<const Sum> sums, int n_threads);
     void fill_by_blocks(std::span<const Sum> sums, int n_threads);
     void sum_codes_of(const CodeRequest& request, std::size_t first, std::size_t last, int n_threads);
+    void fetch_ahead(std::span<const std::uint32_t> features, std::size_t current);
     void fetch_column(std::size_t feature);
 
     const BinnedMatrix& binned_;

@@ -218,8 +218,8 @@ void bind_binning(nb::module_& m) {
         .def_ro("coarse", &Binning::coarse)
         .def("encode", &encoded_rows, nb::arg("values"), nb::arg("n_threads"))
         .def("arrange", &arranged, nb::arg("codes"), nb::arg("order"), nb::arg("n_threads"))
-        .def("matrix", &matrix_of, nb::arg("columns"), nb::arg("rows"), nb::arg("n_rows"),
-             nb::arg("block_rows"), nb::arg("levels"), nb::keep_alive<0, 2>(), nb::keep_alive<0, 3>());
+        .def("matrix", &matrix_of, nb::arg("columns"), nb::arg("rows"), nb::arg("n_rows"), nb::arg("block_rows"),
+             nb::arg("levels"), nb::keep_alive<0, 2>(), nb::keep_alive<0, 3>());
     nb::class_<BinnedMatrix, Binning>(m, "BinnedMatrix")
         .def("part", &part_of, nb::arg("first"), nb::arg("last"), nb::keep_alive<0, 1>())
         .def_ro("n_rows", &BinnedMatrix::n_rows)

@@ -39,6 +39,7 @@ START = struct.Struct("<I")
 END = struct.Struct("<QQI")
 ALIGNMENT = 64
 BLOCK = 1 << 14
+AHEAD = 1 << 24  # bytes
 DTYPES = ("int8", "uint8", "uint32", "uint64", "int64", "float32", "float64")
 MAX_DIMENSIONS = 2
 
@@ -114,6 +115,25 @@ class _BlockChecksums:
             self.size += len(part)
 
 
+class _ReadAhead:
+    """Lets the system read a large part of a mapped file before it is used, where the system can.
+
+    Without it, the system reads a little at a time, each time when a page is missing already.
+    """
+
+    def __init__(self, content: mmap.mmap | bytes, begin: int, end: int) -> None:
+        can = isinstance(content, mmap.mmap) and hasattr(mmap, "MADV_WILLNEED") and end - begin > AHEAD
+        self._content, self._end = content, end if can else 0
+        self._next = begin - begin % mmap.PAGESIZE
+
+    def reach(self, position: int) -> None:
+        """Start to read what follows a position."""
+        while self._next < min(self._end, position + AHEAD):
+            size = min(AHEAD, self._end - self._next)
+            self._content.madvise(mmap.MADV_WILLNEED, self._next, size)  # type: ignore[union-attr]
+            self._next += AHEAD
+
+
 class ArrayFile:
     """The arrays of a file, read-only views of its memory-mapped bytes.
 
@@ -150,7 +170,9 @@ class ArrayFile:
         )
         return flat.astype(dtype, copy=False).reshape(entry.shape)
 
-    def verify(self, name: str, first: int = 0, end: int | None = None) -> None:
+    def verify(
+        self, name: str, first: int = 0, end: int | None = None, *, ahead: _ReadAhead | None = None
+    ) -> None:
         """Verify the blocks of some rows of an array, by default all; InputError if they are damaged."""
         entry, verified = self._entries[name], self._verified[name]
         row = _size_of(entry.dtype, entry.shape[1:])
@@ -158,7 +180,10 @@ class ArrayFile:
         if verified[blocks].all():
             return
         content = memoryview(self._content)[entry.offset :][: entry.shape[0] * row]
-        for block in np.flatnonzero(~verified[blocks]) + blocks.start:
+        last = len(content) if end is None else end * row
+        ahead = ahead or _ReadAhead(self._content, entry.offset + first * row, entry.offset + last)
+        for block in (np.flatnonzero(~verified[blocks]) + blocks.start).tolist():
+            ahead.reach(entry.offset + block * BLOCK)
             if zlib.crc32(content[block * BLOCK : (block + 1) * BLOCK]) != self._checksums[name][block]:
                 raise self.damaged(f"its array {name} does not match its checksum")
             verified[block] = True
@@ -180,9 +205,10 @@ class ArrayFile:
         return array
 
     def verify_all(self) -> None:
-        """Verify all arrays."""
+        """Verify all arrays, which follow each other in the file."""
+        ahead = _ReadAhead(self._content, 0, len(self._content))
         for name in self._entries:
-            self.verify(name)
+            self.verify(name, ahead=ahead)
 
     def damaged(self, what: str) -> InputError:
         """Return the error that says what is wrong with the file."""
