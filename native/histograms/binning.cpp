@@ -28,13 +28,19 @@ constexpr std::size_t kDigits = std::size_t{1} << kDigitBits;
 
 // Radix sort with three digits of eleven bits; several times faster than a comparison sort.
 void sort_keys(std::vector<std::uint32_t>& keys, std::vector<std::uint32_t>& buffer) {
+    constexpr std::size_t kPasses = 3;
+    const auto digit = [](std::uint32_t key, std::size_t pass) {
+        return (key >> (pass * kDigitBits)) & (kDigits - 1);
+    };
     buffer.resize(keys.size());
-    for (int shift = 0; shift < 33; shift += kDigitBits) {
-        std::array<std::uint32_t, kDigits> starts{};
-        for (std::uint32_t key : keys) ++starts[(key >> shift) & (kDigits - 1)];
+    std::array<std::array<std::uint32_t, kDigits>, kPasses> starts{};
+    for (std::uint32_t key : keys)
+        for (std::size_t pass = 0; pass < kPasses; ++pass) ++starts[pass][digit(key, pass)];
+    for (std::size_t pass = 0; pass < kPasses && !keys.empty(); ++pass) {
+        if (starts[pass][digit(keys.front(), pass)] == keys.size()) continue;  // low digits of small integers
         std::uint32_t total = 0;
-        for (std::uint32_t& start : starts) start = std::exchange(total, total + start);
-        for (std::uint32_t key : keys) buffer[starts[(key >> shift) & (kDigits - 1)]++] = key;
+        for (std::uint32_t& start : starts[pass]) start = std::exchange(total, total + start);
+        for (std::uint32_t key : keys) buffer[starts[pass][digit(key, pass)]++] = key;
         keys.swap(buffer);
     }
 }
@@ -45,22 +51,25 @@ float edge_between(float low, float high) {
     return low <= middle && middle < high ? middle : low;
 }
 
-struct ValueCount {
-    float value;
-    std::size_t count;
+struct ValueCounts {
+    std::vector<float> values;
+    std::vector<std::size_t> n_rows;  // of each value
 };
 
-std::vector<ValueCount> count_values(std::span<const float> values) {
+ValueCounts count_values(std::span<const float> values) {
     std::vector<std::uint32_t> keys, buffer;
     keys.reserve(values.size());
     for (float value : values)
         if (value == value) keys.push_back(key_of(value));
     sort_keys(keys, buffer);
-    std::vector<ValueCount> counts;
+    ValueCounts counts;
+    counts.values.reserve(keys.size());
+    counts.n_rows.reserve(keys.size());
     for (std::size_t begin = 0, end; begin < keys.size(); begin = end) {
         end = begin;
         while (end < keys.size() && keys[end] == keys[begin]) ++end;
-        counts.push_back({value_of(keys[begin]), end - begin});
+        counts.values.push_back(value_of(keys[begin]));
+        counts.n_rows.push_back(end - begin);
     }
     return counts;
 }
@@ -227,13 +236,11 @@ FeatureLevels group_codes(std::span<const std::size_t> n_rows, bool any_missing)
 }
 
 std::vector<float> find_edges(std::span<const float> values, int max_bins) {
-    const std::vector<ValueCount> counts = count_values(values);
-    std::vector<std::size_t> n_rows;
-    for (const ValueCount& entry : counts) n_rows.push_back(entry.count);
+    const auto [distinct, n_rows] = count_values(values);
     const std::vector<std::uint32_t> bins = even_groups(n_rows, static_cast<std::size_t>(max_bins));
     std::vector<float> edges;
-    for (std::size_t i = 0; i + 1 < counts.size(); ++i)
-        if (bins[i] < bins[i + 1]) edges.push_back(edge_between(counts[i].value, counts[i + 1].value));
+    for (std::size_t i = 0; i + 1 < distinct.size(); ++i)
+        if (bins[i] < bins[i + 1]) edges.push_back(edge_between(distinct[i], distinct[i + 1]));
     return edges;
 }
 
