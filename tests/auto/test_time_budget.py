@@ -35,6 +35,14 @@ def test_seeds_go_before_folds(seconds, folds, seeds):
     assert (less.plan.folds, less.entries[1].seeds) <= (folds, seeds)
 
 
+def test_trees_have_fewer_rounds_before_there_are_fewer_members():
+    all_rounds = affordable(PLAN, ENTRIES, 1.001 * 4 * 4 / 3 / 0.7, 1, 0).entries
+    assert all_rounds == [entry.single() for entry in ENTRIES]
+    fewest = affordable(PLAN, ENTRIES, 0.1, 1, 0).entries
+    assert fewest[0] == ENTRIES[0]  # no trees
+    assert (fewest[1].ranker.rounds, fewest[1].cost) == (1, pytest.approx(1.0))
+
+
 def test_many_queries_may_be_judged_by_a_part(monkeypatch):
     monkeypatch.setattr(time_budget, "FEWER_FOLDS", {5: 0, 3: 0, 1: 50})
     plan = affordable(PLAN, ENTRIES, 0.1, 2, 0).plan
@@ -115,7 +123,7 @@ def test_presets_choose_the_portfolio():
     data = judged(12)
     ranker = rw.AutoRanker(preset="quick", n_jobs=1)
     entries = ranker._own_entries(plan_of(data))
-    assert [entry.name for entry in entries[:2]] == ["RankSVM", "LambdaMART"]
+    assert [entry.name for entry in entries[:2]] == ["LambdaMART", "RankSVM"]
     assert {entry.seeds for entry in entries} == {1}
     best = rw.AutoRanker(preset="best")._own_entries(plan_of(data))
     assert {"ListNet", "CalibratedAdaBoost"} <= {entry.name for entry in best}

@@ -95,8 +95,8 @@ class AutoRanker(RandomParameters, Ranker):
     time_limit: Spelled[float | None, float | str | None] = parameter(
         Duration(optional=True),
         "Time for all fits, in seconds or as text such as '10m'. If it is short, there are fewer seeds, then "
-        "fewer folds, and at last fewer rankers: one that would take longer than the time left is skipped. None: "
-        "no limit.",
+        "fewer folds, then fewer rounds of trees, and at last fewer rankers: one that would take longer than the "
+        "time left is skipped. None: no limit.",
         default=None,
     )
     max_microseconds: float | None = parameter(

@@ -1,4 +1,4 @@
-"""What fits into a time limit: one seed per member before fewer folds, and fewer folds before fewer members."""
+"""What fits into a time limit: first there are fewer seeds, then fewer folds, fewer rounds, and fewer members."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 FEWEST_QUERIES = 4  # of a pilot
 PILOT = 0.05  # of the time, at most, for a fit on a quarter of the queries
 USED = 0.7  # of the time: estimates from a few queries are rough, and rounds may be added
+HALVINGS = 3  # of the rounds of trees
 FEWER_FOLDS = {5: 0, 3: 0, 1: 500}  # from so many queries on: a fifth of fewer would tell too little
 
 
@@ -57,7 +58,11 @@ def _cheaper_and_cheaper(plan: FitPlan, entries: Sequence[Entry], seed: int) -> 
     yield Affordable(plan, single)
     for folds, least in FEWER_FOLDS.items():
         if folds < plan.folds and len(plan.whole.data.groups) >= least and not plan.periods:
-            yield Affordable(plan.with_folds(folds, seed), single)
+            plan = plan.with_folds(folds, seed)
+            yield Affordable(plan, single)
+    for _ in range(HALVINGS):
+        single = [entry.shorter() for entry in single]
+        yield Affordable(plan, single)
 
 
 def pilot_seconds(entry: Entry, whole: TrainingSet, most: float = math.inf) -> float:
