@@ -147,9 +147,29 @@ def test_an_actor_that_lives_and_takes_much_longer_than_others_is_lost():
     hung = Call(actors[1], Future())
     answers, losses = engine.wait([engine.call(actors[0], "copy"), hung], timeout=0.02)
     assert [done.call.actor for done in answers] == [actors[0]]
-    assert losses == [(hung, "it did not answer within 0.2 s, and others did")]
-    Timer(0.6, hung.future.set_result, [7]).start()
-    assert engine.wait([hung], timeout=0.02) == ([(hung, 7)], [])  # alone it may take any time
+    assert losses == [(hung, "it did not answer within 0.2 s; a longer timeout gives it more")]
+
+
+def test_a_call_that_is_waited_for_alone_may_take_ten_times_as_long_as_any_before():
+    engine = Living(1)
+    (actor,) = engine.start(list, 1)
+    hung, slow = Call(actor, Future()), Call(actor, Future())
+    assert engine.wait([hung], timeout=0.02) == (
+        [],
+        [(hung, "it did not answer within 0.2 s; a longer timeout gives it more")],
+    )
+    Timer(0.3, slow.future.set_result, [7]).start()
+    assert engine.wait([slow], timeout=0.05) == ([(slow, 7)], [])
+    start = time.monotonic()
+    _, losses = engine.wait([hung], timeout=0.02)
+    assert [lost.call for lost in losses] == [hung]
+    assert time.monotonic() - start > 3.0
+
+
+def test_a_submitted_function_may_take_any_time():
+    function = Call(None, Future())
+    Timer(0.6, function.future.set_result, [7]).start()
+    assert Living(1).wait([function], timeout=0.02) == ([(function, 7)], [])
 
 
 def test_losses_and_traffic_are_in_the_history(folder):

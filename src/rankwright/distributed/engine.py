@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 TIMEOUT = 60.0
 SECONDS_PER_WAIT = 0.2  # a signal that arrives just before a wait begins does not end it
 SECONDS_PER_SIGN = 1.0  # of life
-STRAGGLER = 10.0  # times as long as the timeout and the slowest other call
+STRAGGLER = 10.0  # times as long as the timeout and the slowest answered call
 MAX_ATTEMPTS = 3  # of a submitted function whose process ends
 
 
@@ -88,6 +88,7 @@ class Engine(ABC):
         if not timeout > 0:
             raise InputError(f"{parameter('timeout')} must be a positive number of seconds, not {timeout!r}.")
         self.timeout = timeout
+        self._slowest = 0.0  # seconds of the slowest call of an actor that was answered so far
 
     @property
     @abstractmethod
@@ -130,7 +131,7 @@ class Engine(ABC):
         answers, losses
             Each in the order of the calls. The call of an actor that gives no sign of life for `timeout` seconds
             (None: the engine's) is lost, and one that takes 10 times as long as that and as all calls that have
-            been answered; a submitted function may take any time.
+            been answered, here or, as long as none is, before; a submitted function may take any time.
         """
         calls, seconds, start = list(calls), self.timeout if timeout is None else timeout, monotonic()
         took: list[float] = []  # seconds, of each call that has been answered
@@ -138,13 +139,14 @@ class Engine(ABC):
         def note(ended: Future[Any]) -> None:
             if not ended.cancelled() and ended.exception() is None:
                 took.append(monotonic() - start)
+                self._slowest = max(self._slowest, took[-1])
 
         def overdue(call: Call) -> str:  # why it is lost; empty while it is awaited
             waited = monotonic() - start
             if call.actor is None or waited < min(seconds, SECONDS_PER_SIGN):
                 return ""
-            if took and waited > (most := STRAGGLER * max(seconds, *took)):
-                return f"it did not answer within {most:g} s, and others did"
+            if waited > (most := STRAGGLER * max(seconds, max(took, default=self._slowest))):
+                return f"it did not answer within {most:g} s; a longer timeout gives it more"
             is_silent = monotonic() - max(start, self.last_sign(call.actor)) >= seconds
             return f"it gave no sign of life for {seconds:g} s" if is_silent else ""
 
