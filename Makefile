@@ -10,6 +10,7 @@ PIP     = $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-
 PYTEST  = PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest --numprocesses=$(JOBS) --dist=worksteal
 FUZZ   ?= --seconds 120
 SOAK   ?= --minutes 20
+KILLS  ?= 3
 TESTS  ?= tests
 
 .PHONY: demo test wheel ecosystem browser engines clusters quick long lowest fuzz soak check format docs site papers bench \
@@ -77,14 +78,14 @@ engines: $(VENV)/.dev $(VENV)/.built
 	$(BIN)/python -m benchmarks.parity --write
 
 # Workers on Ray and on Dask, and scores on Spark, on this machine, in an environment of its own: each engine starts its
-# cluster, of which processes are killed and stopped. Spark needs a JDK (17).
+# cluster, of which processes are killed and stopped (KILLS=30 on each engine). Spark needs a JDK (17).
 clusters: BIN := $(VENV)-clusters/bin
 clusters:
 	$(PYTHON) -m venv $(VENV)-clusters
 	$(PIP) --upgrade "pip>=25.1"
 	$(PIP) --upgrade --group clusters
 	$(PIP) .
-	$(BIN)/python -m pytest -p no:cacheprovider -m clusters tests/distributed tests/test_spark.py
+	KILLS=$(KILLS) $(BIN)/python -m pytest -p no:cacheprovider -m clusters tests/distributed tests/test_spark.py
 
 # Other examples in every run, and many: the property tests, then damaged files and wrong calls of the bindings.
 fuzz: $(VENV)/.dev $(VENV)/.built

@@ -1,9 +1,9 @@
 """Growth on workers and within a memory limit, beside growth on threads in memory; the models must be equal.
 
 `python -m benchmarks.workers` bins generated documents and fits LambdaMART of 31 leaves: on threads, on as many
-processes of one thread, on Ray with `--ray`, and on threads within `--limit` bytes. It prints seconds per round,
-the ratio to threads, and bytes per round. `systemd-run --scope -p MemoryMax=...` or a cgroup around it enforces
-a limit.
+processes of one thread, on Ray and Dask with `--ray` and `--dask`, and on threads within `--limit` bytes. It
+prints seconds per round, the ratio to threads, and bytes per round. `systemd-run --scope -p MemoryMax=...` or a
+cgroup around it enforces a limit.
 """
 
 from __future__ import annotations
@@ -38,6 +38,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=10)
     parser.add_argument("--limit", type=int, default=None)
     parser.add_argument("--ray", action="store_true")
+    parser.add_argument("--dask", action="store_true")
     parser.add_argument("--file", type=Path, help="a binned file, made if it is not there")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
@@ -61,6 +62,8 @@ def _ways(options: argparse.Namespace) -> Iterator[tuple[str, dict[str, Any], En
     yield "processes", {}, rw.distributed.Processes(options.workers)
     if options.ray:
         yield "Ray", {}, rw.distributed.Ray(workers=options.workers)
+    if options.dask:
+        yield "Dask", {}, rw.distributed.Dask(workers=options.workers)
     if options.limit:
         yield "within a limit", {"max_memory": options.limit}, None
 

@@ -294,12 +294,16 @@ def test_a_binned_file_that_vanishes_is_named(folder, tmp_path):
 
 
 @pytest.mark.slow
-def test_a_killed_command_resumes_to_the_same_bytes(folder, tmp_path):
+@pytest.mark.parametrize(
+    "cluster", ["2", *(pytest.param(name, marks=pytest.mark.clusters) for name in ("ray", "dask"))]
+)
+def test_a_killed_command_resumes_to_the_same_bytes(folder, tmp_path, cluster):
     train = ["train", "lambdamart", "--train", folder / "False.binned", "--set", "rounds=60", "--jobs", 1]
     command = [Path(sys.executable).parent / "rankwright", *map(str, train)]
-    on_workers = [*command, "--cluster", "2", "--checkpoint", tmp_path / "fit.checkpoint"]
+    on_workers = [*command, "--cluster", cluster, "--checkpoint", tmp_path / "fit.checkpoint"]
     killed = subprocess.Popen([*on_workers, "--model", tmp_path / "killed.rw"], stderr=subprocess.DEVNULL)
     while not (tmp_path / "fit.checkpoint").exists():
+        assert killed.poll() is None
         time.sleep(0.02)
     killed.send_signal(signal.SIGKILL)
     killed.wait()

@@ -115,14 +115,15 @@ class Partition:
     def draw(self, of_class: int | None, draw: Draw) -> tuple[int, Doubles, Doubles, NDArray[np.int64]]:
         """Draw documents; return their number, the largest numbers of them and of all, and exponents of sums."""
         self._sample = self._drawn(of_class, draw)
-        every = self._sample if draw.by == "all" else all_rows(len(self._part))
         pairs = list(zip(*self._of_class(of_class), strict=True))
-        largest, of_all = (
-            np.array([_native.largest_numbers(*pair, sample.rows, sample.weights) for pair in pairs])
-            for sample in (self._sample, every)
-        )
+
+        def largest(sample: Sample) -> Doubles:
+            return np.array([_native.largest_numbers(*pair, sample.rows, sample.weights) for pair in pairs])
+
+        of_sample = largest(self._sample)
+        of_all = of_sample if draw.by == "all" else largest(all_rows(len(self._part)))
         exponents = [[_native.common_exponent(values, self._n_threads) for values in pair] for pair in pairs]
-        return len(self._sample.rows), largest, of_all, np.array(exponents, np.int64)
+        return len(self._sample.rows), of_sample, of_all, np.array(exponents, np.int64)
 
     def root(self, start: TreeStart) -> NDArray[np.int64]:
         """Start a tree; return the histogram of its root."""

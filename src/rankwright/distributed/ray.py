@@ -163,7 +163,10 @@ class Ray(Engine):
         """Connect to a cluster, or start one."""
         if address is None:
             cores = max(available_threads(), int(self._cpus * (self._wanted or 1)))
-            self._ray.init(num_cpus=cores, include_dashboard=False, **QUIET)
+            try:
+                self._ray.init(num_cpus=cores, include_dashboard=False, **QUIET)
+            except Exception as error:  # Ray raises no more specific one
+                raise InputError(f"Ray does not start on this machine: {error}") from None
             return
         _require_listener(address, self.timeout)
         try:
