@@ -71,15 +71,13 @@ def _ways(options: argparse.Namespace) -> Iterator[tuple[str, dict[str, Any], En
 def _measured(
     path: Path, reading: dict[str, Any], engine: Engine | None, options: argparse.Namespace
 ) -> tuple[float, rw.LambdaMART]:
-    """Return seconds per round and the ranker; reading the file and starting workers are not counted."""
-    taken = []
+    """Return the median seconds of a round after the first, and the ranker."""
+    ended = []
     with engine or nullcontext():
-        for rounds in (1, 1 + options.rounds):
-            ranker = rw.LambdaMART(rounds=rounds, max_leaves=31, n_jobs=1 if engine else options.workers)
-            begin = time.perf_counter()
-            ranker.fit(rw.BinnedData(path, **reading), cluster=engine)
-            taken.append(time.perf_counter() - begin)
-    return (taken[1] - taken[0]) / options.rounds, ranker
+        ranker = rw.LambdaMART(
+            rounds=1 + options.rounds, max_leaves=31, n_jobs=1 if engine else options.workers
+        ).fit(rw.BinnedData(path, **reading), cluster=engine, on_round=lambda _: ended.append(time.perf_counter()))
+    return float(np.median(np.diff(ended))), ranker
 
 
 def _bin(path: Path, n_queries: int, n_features: int) -> None:

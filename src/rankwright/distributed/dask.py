@@ -113,6 +113,7 @@ class Dask(Engine):
             if monotonic() > end:
                 raise InputError(f"Dask had {ready} of {counted(n, 'worker')} within {self.timeout:g} s.")
             sleep(SECONDS_PER_LOOK)
+            self._refill()
         return [self._start(number, make) for number in range(n)]
 
     def call(self, actor: Actor, method: str, *arguments: Any) -> Call:
@@ -153,7 +154,7 @@ class Dask(Engine):
         self._own = []
 
     def _refill(self) -> None:
-        """Replace lost workers of a cluster of this machine: on a busy one Dask gives up those slow to restart."""
+        """Replace workers of a cluster of this machine that Dask, some time after their loss, has given up."""
         for cluster in self._own[1:]:
             cluster.scale(self._n_local)
 
@@ -171,6 +172,7 @@ class Dask(Engine):
             if monotonic() > end:
                 raise InputError(f"Dask has no worker left, and none joined within {self.timeout:g} s.")
             sleep(SECONDS_PER_LOOK)
+            self._refill()
         address = min(addresses, key=lambda known: (known in self._suspects, self._residents[known], known))
         self._residents[address] += 1
         future = self._client.submit(_PackedHost, make, actor=True, workers=[address], pure=False)

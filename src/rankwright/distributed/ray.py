@@ -163,10 +163,15 @@ class Ray(Engine):
         """Connect to a cluster, or start one."""
         if address is None:
             cores = max(available_threads(), int(self._cpus * (self._wanted or 1)))
-            try:
-                self._ray.init(num_cpus=cores, include_dashboard=False, **QUIET)
-            except Exception as error:  # Ray raises no more specific one
-                raise InputError(f"Ray does not start on this machine: {error}") from None
+            end = monotonic() + self.timeout
+            while not self._ray.is_initialized():
+                try:
+                    self._ray.init(num_cpus=cores, include_dashboard=False, **QUIET)
+                except (
+                    Exception
+                ) as error:  # no more specific one: Ray itself waits 30 s, which a busy machine may need
+                    if monotonic() > end:
+                        raise InputError(f"Ray did not start within {self.timeout:g} s: {error}") from None
             return
         _require_listener(address, self.timeout)
         try:
