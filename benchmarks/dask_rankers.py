@@ -62,7 +62,8 @@ def _ours(client: Any, train: rw.RankingData, rounds: int, workers: int) -> Call
 
     with tempfile.TemporaryDirectory() as folder:
         columns = {f"f{number}": column for number, column in enumerate(train.X.T)}
-        pq.write_table(pa.table({"qid": train.qid, "label": train.y, **columns}), Path(folder) / "train.parquet")
+        table = pa.table({"qid": train.qid, "label": train.y, **columns})
+        pq.write_table(table, Path(folder) / "train.parquet", use_dictionary=False)  # of distinct values
         binned = rw.BinnedData.create(folder, Path(folder) / "train.binned")
         engine = rw.distributed.Dask(client, workers=workers)
         setting: dict[str, Any] = {"learning_rate": 0.1, "subsample": 1.0, "feature_fraction": 1.0, "n_jobs": 1}
