@@ -1,8 +1,8 @@
 #include "trees/gradient_rounds.hpp"
 
 #include <algorithm>
-#include <array>
 #include <atomic>
+#include <cmath>
 #include <numeric>
 #include <optional>
 
@@ -19,20 +19,80 @@ std::vector<std::uint32_t> all_of(std::size_t n) {
     return numbers;
 }
 
-// Draws the rows of a task by size; all of them if no size is above 0.
-void draw_rows(const SampleGuard& guard, std::uint64_t seed, int n_threads, std::span<const std::uint32_t> all,
-               GrowthWorkspace& workspace, GrowthTask& task) {
-    task.sample = all;
-    if (guard.fraction() >= 1.0) return;
-    workspace.drawn.resize(all.size());
-    workspace.drawn_weights.resize(all.size());
-    const std::array<Doubles, 2> values{task.gradient, task.hessian};
-    const double mu = size_threshold(values, guard.fraction());
-    const std::size_t n_drawn =
-        draw_by_size(values, mu, seed, 0, n_threads, {workspace.drawn, workspace.drawn_weights});
-    if (n_drawn == 0) return;
-    task.sample = std::span(workspace.drawn).first(n_drawn);
-    task.sample_weights = std::span(workspace.drawn_weights).first(n_drawn);
+// Grows the trees of a block of rounds.
+class TreeGrower {
+  public:
+    TreeGrower(const TreeRounds& rounds, GrowthWorkspace& workspace) : rounds_(rounds), workspace_(workspace) {}
+
+    // A tree for one score per row, or for the scores of all classes.
+    GrownTree grow(const Lambdas& lambdas, const TreeDraw& draw, std::span<double> outputs) {
+        GrowthTask task{lambdas.gradient, lambdas.hessian, draw.rows, {}, draw.features, rounds_.monotone};
+        if (rounds_.guard != nullptr) draw_rows(draw.seed, task);
+        GrownTree tree = grow(task, outputs);
+        if (rounds_.guard != nullptr) rounds_.guard->check(workspace_.sample_gains);
+        const BinnedMatrix& binned = rounds_.binned;
+        const bool is_draw = task.sample.size() < binned.n_rows || draw.features.size() < binned.n_features;
+        if (!tree.feature.empty() || !is_draw) return tree;
+        if (all_rows_.empty()) all_rows_ = all_of(binned.n_rows), all_features_ = all_of(binned.n_features);
+        task.sample = all_rows_;
+        task.sample_weights = {};
+        task.features = all_features_;
+        return grow(task, outputs);
+    }
+
+  private:
+    GrownTree grow(const GrowthTask& task, std::span<double> outputs) {
+        if (!rounds_.shared)
+            return grow_tree(rounds_.binned, task, rounds_.limits, rounds_.n_threads, workspace_, outputs);
+        const ClassGrowthTask of_classes{rounds_.n_classes, task.gradient,       task.hessian,
+                                         task.sample,       task.sample_weights, task.features};
+        return grow_class_tree(rounds_.binned, of_classes, rounds_.limits, rounds_.n_threads, workspace_, outputs);
+    }
+
+    // Draws the rows of a task by size; all of them if no size is above 0.
+    void draw_rows(std::uint64_t seed, GrowthTask& task) {
+        const double fraction = rounds_.guard->fraction();
+        const std::size_t n_rows = rounds_.binned.n_rows;
+        if (fraction >= 1.0) return;
+        workspace_.drawn.resize(n_rows);
+        workspace_.drawn_weights.resize(n_rows);
+        std::vector<Doubles> values;
+        for (const Doubles numbers : {task.gradient, task.hessian})
+            for (std::size_t first = 0; first < numbers.size(); first += n_rows)
+                values.push_back(numbers.subspan(first, n_rows));
+        const double mu = size_threshold(values, fraction);
+        const std::size_t n_drawn =
+            draw_by_size(values, mu, seed, 0, rounds_.n_threads, {workspace_.drawn, workspace_.drawn_weights});
+        if (n_drawn == 0) return;
+        task.sample = std::span(workspace_.drawn).first(n_drawn);
+        task.sample_weights = std::span(workspace_.drawn_weights).first(n_drawn);
+    }
+
+    const TreeRounds& rounds_;
+    GrowthWorkspace& workspace_;
+    std::vector<std::uint32_t> all_rows_, all_features_;
+};
+
+// Whether a tree changes the order of rows by any of its n_columns values per leaf; every leaf has rows.
+bool divides(const GrownTree& tree, std::size_t n_columns) {
+    for (std::size_t column = 0; column < n_columns; ++column) {
+        double lowest = HUGE_VAL, highest = -HUGE_VAL;
+        for (std::size_t i = column; i < tree.leaf_value.size(); i += n_columns) {
+            lowest = std::min(lowest, tree.leaf_value[i]);
+            highest = std::max(highest, tree.leaf_value[i]);
+        }
+        if (lowest < highest) return true;
+    }
+    return false;
+}
+
+// Overwrites the outputs of a tree for the documents that follow, one row of them per column of its leaves.
+void follow(const GrownTree& tree, std::size_t n_columns, const FollowingDocuments& following, double* outputs) {
+    for (std::size_t row = 0; row < following.size(); ++row) {
+        const double* values = tree.leaf_value.data() + following.leaf(tree, row) * n_columns;
+        for (std::size_t column = 0; column < n_columns; ++column)
+            outputs[column * following.size() + row] = values[column];
+    }
 }
 
 // Whether body(first, last) is true for all ranges of rows.
@@ -62,45 +122,34 @@ bool add_outputs(Doubles scores, double shrinkage, Doubles outputs, int n_thread
 
 }  // namespace
 
-RoundsEnd boost_trees(const TreeRounds& rounds, Doubles start, std::span<const RoundDraw> draws,
+RoundsEnd boost_trees(const TreeRounds& rounds, Doubles start, std::span<const TreeDraw> draws,
                       const FollowingDocuments& following, GrowthWorkspace& workspace, RoundResults& results) {
-    const BinnedMatrix& binned = rounds.binned;
-    const std::size_t n_rows = start.size();
+    const std::size_t size = start.size(), n_trees = rounds.trees_per_round(), part = size / n_trees;
+    const std::size_t n_columns = rounds.n_classes / n_trees, n_outputs = n_columns * following.size();
     for (std::vector<double>* numbers : {&workspace.gradient, &workspace.hessian, &workspace.outputs})
-        numbers->resize(n_rows);
+        numbers->resize(size);
     const std::span<double> gradient = workspace.gradient, hessian = workspace.hessian,
                             outputs = workspace.outputs;
-    std::vector<std::uint32_t> all_rows, all_features;
+    TreeGrower grower(rounds, workspace);
     std::optional<RoundRanking> ranking;
     if (rounds.measure != nullptr) ranking.emplace(rounds.measure->queries, rounds.measure->rows);
     Doubles scores = start;
     Rows order;
-    for (const RoundDraw& draw : draws) {
+    for (std::size_t round = 0; round < draws.size() / n_trees; ++round) {
         rounds.rule(scores, order, rounds.n_threads, {gradient, hessian});
         if (!are_finite({gradient, hessian}, rounds.n_threads)) return RoundsEnd::kNotFinite;
-        GrowthTask task{gradient, hessian, draw.rows, {}, draw.features, rounds.monotone};
-        if (rounds.guard != nullptr)
-            draw_rows(*rounds.guard, draw.seed, rounds.n_threads, draw.rows, workspace, task);
-        const auto grown = [&] {
-            return grow_tree(binned, task, rounds.limits, rounds.n_threads, workspace, outputs);
-        };
-        GrownTree tree = grown();
-        if (rounds.guard != nullptr) rounds.guard->check(workspace.sample_gains);
-        if (tree.feature.empty() && (task.sample.size() < n_rows || draw.features.size() < binned.n_features)) {
-            if (all_rows.empty()) all_rows = all_of(n_rows), all_features = all_of(binned.n_features);
-            task.sample = all_rows;
-            task.sample_weights = {};
-            task.features = all_features;
-            tree = grown();
-        }
-        const auto [lowest, highest] = std::ranges::minmax(tree.leaf_value);  // every leaf has rows
-        if (!(lowest < highest)) return RoundsEnd::kNothingLeft;
-        const std::size_t round = results.trees.size();
-        const std::span<double> sums = results.scores.subspan(round * n_rows, n_rows);
+        std::vector<GrownTree> trees;
+        for (std::size_t i = 0; i < n_trees; ++i)
+            trees.push_back(grower.grow({gradient.subspan(i * part, part), hessian.subspan(i * part, part)},
+                                        draws[round * n_trees + i], outputs.subspan(i * part, part)));
+        const auto helps = [&](const GrownTree& tree) { return divides(tree, n_columns); };
+        if (std::ranges::none_of(trees, helps)) return RoundsEnd::kNothingLeft;
+        const std::span<double> sums = results.scores.subspan(round * size, size);
         if (!add_outputs(scores, rounds.shrinkage, outputs, rounds.n_threads, sums)) return RoundsEnd::kNotFinite;
-        for (std::size_t row = 0; row < following.size(); ++row)
-            results.outputs[round * following.size() + row] = tree.leaf_value[following.leaf(tree, row)];
-        results.trees.push_back(std::move(tree));
+        for (GrownTree& tree : trees) {
+            follow(tree, n_columns, following, results.outputs.data() + results.trees.size() * n_outputs);
+            results.trees.push_back(std::move(tree));
+        }
         scores = sums;
         if (!ranking) continue;
         const std::size_t n_queries = rounds.measure->n_queries();

@@ -637,13 +637,15 @@ def grow_remote_tree(
     symmetric: bool = False,
 ) -> dict[str, Any]: ...
 
-# Returns a tree per draw of rows and features, as grow_tree does; the scores after each; the outputs of each for
-# the documents that follow; the measure's value of every query after each; whether all draws were used (0), no
-# split helped (1) or numbers were not finite (2); and the guard of the next sample. With a guard, a draw's seed
-# samples from its rows, which are all rows.
+# A round grows one tree for all classes if they share it, otherwise one per class. Returns a tree per
+# draw of rows and features, as grow_tree or grow_class_tree does; the scores after each round; the outputs of its
+# trees for the documents that follow, class by class; the measure's value of every query after each; whether all
+# draws were used (0), no split helped (1) or numbers were not finite (2); and the guard of the next sample. With a
+# guard, a draw's seed samples from its rows, which are all rows.
 def boost_trees(
     binned: BinnedMatrix,
     rule: GradientRule,
+    shared: bool,
     scores: NDArray[np.float64],
     draws: Sequence[tuple[NDArray[np.uint32], NDArray[np.uint32], int]],
     monotone: NDArray[np.int8],
@@ -670,6 +672,12 @@ def boost_trees(
     SampleGuard | None,
 ]: ...
 def squared_error_rule(targets: NDArray[np.float64], row_weights: NDArray[np.float64] | None) -> GradientRule: ...
+def class_rule(
+    targets: NDArray[np.float64], softmax: bool, row_weights: NDArray[np.float64] | None
+) -> GradientRule: ...
+
+# By the softmax of the scores, or the logistic function of each. One row per class.
+def class_probabilities(scores: NDArray[np.float64], softmax: bool) -> NDArray[np.float64]: ...
 
 # Feature, code, value, gain, step, documents above, documents without a value, agreement, log-loss, misordered.
 PairRound: TypeAlias = tuple[int, int, float, float, float, int, int, float, float, float]

@@ -122,6 +122,24 @@ def test_shares_of_any_scores_are_shares(scores, link):
         np.testing.assert_allclose(shares.sum(axis=0), 1.0)
 
 
+@pytest.mark.parametrize("n_documents", [0, 1, 255, 257, 20_000])
+@pytest.mark.parametrize("spread", [1.0, 900.0])
+def test_shares_are_those_of_the_formulas(n_documents, spread):
+    scores = np.random.default_rng(n_documents).normal(0.0, spread, (5, n_documents))
+    powers = np.exp(scores - scores.max(axis=0))
+    falling = np.exp(-np.abs(scores))
+    expected = {
+        ClassLink.MULTICLASS: powers / powers.sum(axis=0),
+        ClassLink.ORDINAL: np.where(scores < 0, falling, 1.0) / (1.0 + falling),
+    }
+    for link in ClassLink:
+        shares = link.probabilities(scores)
+        np.testing.assert_allclose(shares, expected[link], rtol=1e-14, atol=1e-300)
+        alone = [link.probabilities(scores[:, [document]]) for document in range(min(n_documents, 300))]
+        for document, share in enumerate(alone):
+            assert share.tobytes() == np.ascontiguousarray(shares[:, [document]]).tobytes()
+
+
 @pytest.mark.parametrize(
     ("link", "levels"), [(ClassLink.MULTICLASS, [0, 1, 4]), (ClassLink.ORDINAL, [-1, 0, 1, 4])]
 )

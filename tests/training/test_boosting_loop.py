@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from properties import examples
-from rankwright import MART, AdaBoostMH, LambdaMART, MPBoost, RankBoost, _native
+from rankwright import MART, AdaBoostMH, LambdaMART, McRank, MPBoost, RankBoost, _native
 from rankwright.base.errors import InputError
 from rankwright.data.dataset import RankingData
 from rankwright.data.groups import QueryGroups
@@ -214,20 +214,19 @@ def judged(seed, n_queries, *, decimals=1):
     return RankingData(X, y, np.repeat(np.arange(n_queries), sizes).astype(str))
 
 
+SHARED_SETTINGS = {
+    "rounds": st.sampled_from([1, 5, 40]),
+    "learning_rate": st.sampled_from([0.05, 0.5]),
+    "max_leaves": st.sampled_from([2, 4, 8]),
+    "min_documents": st.sampled_from([1, 3]),
+    "subsample": st.sampled_from([0.4, 1.0]),
+    "subsample_by": st.sampled_from(["documents", "queries", "gradient"]),
+    "feature_fraction": st.sampled_from([0.3, 1.0]),
+    "patience": st.sampled_from([None, 3]),
+    "n_jobs": st.sampled_from([1, 2]),
+}
 SETTINGS = st.fixed_dictionaries(
-    {
-        "rounds": st.sampled_from([1, 5, 40]),
-        "learning_rate": st.sampled_from([0.05, 0.5]),
-        "max_leaves": st.sampled_from([2, 4, 8]),
-        "min_documents": st.sampled_from([1, 3]),
-        "subsample": st.sampled_from([0.4, 1.0]),
-        "subsample_by": st.sampled_from(["documents", "queries", "gradient"]),
-        "feature_fraction": st.sampled_from([0.3, 1.0]),
-        "patience": st.sampled_from([None, 3]),
-        "monotone": st.sampled_from([None, {0: 1}]),
-        "coarse": st.booleans(),
-        "n_jobs": st.sampled_from([1, 2]),
-    }
+    {**SHARED_SETTINGS, "monotone": st.sampled_from([None, {0: 1}]), "coarse": st.booleans()}
 )
 METRICS = [
     *("ndcg@3", "dcg", "map", "rr", "err"),
@@ -265,6 +264,32 @@ def test_rounds_in_native_code_are_those_of_the_loop_in_python(make, settings, s
         expected, expected_rounds, expected_history = fitted(make(**settings), **options)
     for name in ("splits", "feature", "threshold", "missing_left", "left", "right", "leaf_value", "gain", "cover"):
         assert getattr(model, name).tobytes() == getattr(expected, name).tobytes()
+    assert repr(rounds) == repr(expected_rounds)
+    assert repr(history) == repr(expected_history)
+
+
+@given(
+    st.sampled_from([partial(McRank, metric) for metric in METRICS]),
+    st.fixed_dictionaries(
+        {
+            **SHARED_SETTINGS,
+            "classes": st.sampled_from(["multiclass", "ordinal"]),
+            "trees": st.sampled_from(["shared", "per_class"]),
+        }
+    ),
+    st.integers(0, 99),
+    st.booleans(),
+    st.booleans(),
+)
+@examples(60)
+def test_rounds_of_classes_in_native_code_are_those_of_the_loop_in_python(
+    make, settings, seed, validated, weighted
+):
+    options = {"seed": seed, "validated": validated, "weighted": weighted}
+    model, rounds, history = fitted(make(**settings), **options)
+    with patch.object(TreeLearner, "in_core", lambda *_: None):
+        expected, expected_rounds, expected_history = fitted(make(**settings), **options)
+    assert encode(model) == encode(expected)
     assert repr(rounds) == repr(expected_rounds)
     assert repr(history) == repr(expected_history)
 
@@ -442,6 +467,6 @@ def test_rounds_in_native_code_need_documents():
     limits = (*TreeLimits(2, 1, 0.0, 0.0), 0.1)
     with pytest.raises(ValueError, match="there must be documents"):
         _native.boost_trees(
-            *(binned, rule, np.zeros(0), [(rows, rows, 0)], directions, *limits),
+            *(binned, rule, False, np.zeros(0), [(rows, rows, 0)], directions, *limits),
             *(nothing, np.zeros(1, np.int64), None, 1, None, _native.GrowthWorkspace()),
         )

@@ -12,6 +12,7 @@ struct BoundRule {
     std::size_t n_rows;
     GradientRule gradients;
     Array<std::int64_t> offsets, rows;  // of the queries that it ranks; empty if it ranks none
+    std::size_t n_classes = 1;          // scores of each row
 };
 
 // Multiplies gradients and hessians by the rows' weights, if there are any.
@@ -24,10 +25,11 @@ GradientRule weighted_rule(std::size_t n_rows, const std::optional<Array<double>
     require(checked.empty() || std::ranges::min(checked) >= 0.0, sentence);
     return [gradients, weights = *row_weights](Doubles scores, Rows order, int n_threads, Lambdas sums) {
         gradients(scores, order, n_threads, sums);
-        for (std::size_t row = 0; row < scores.size(); ++row) {
-            sums.gradient[row] *= view(weights)[row];
-            sums.hessian[row] *= view(weights)[row];
-        }
+        for (std::size_t first = 0; first < scores.size(); first += weights.size())
+            for (std::size_t row = 0; row < weights.size(); ++row) {
+                sums.gradient[first + row] *= view(weights)[row];
+                sums.hessian[first + row] *= view(weights)[row];
+            }
     };
 }
 

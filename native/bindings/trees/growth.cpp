@@ -11,6 +11,7 @@
 #include "bindings/trees/growth_arguments.hpp"
 #include "bindings/trees/tree_arrays.hpp"
 #include "bindings/trees/workspace.hpp"
+#include "scoring/class_link.hpp"
 #include "trees/class_tree.hpp"
 #include "trees/gradient_tree.hpp"
 #include "trees/leaf_sums.hpp"
@@ -89,9 +90,41 @@ BoundRule squared_error_rule(Array<double> targets, std::optional<Array<double>>
     return {targets.size(), weighted_rule(targets.size(), row_weights, gradients), {}, {}};
 }
 
+auto probabilities_of(Matrix<double> scores, bool softmax) {
+    require(scores.shape(0) >= 1, "there must be a class");
+    Output<double, 2> probabilities({scores.shape(0), scores.shape(1)});
+    {
+        nb::gil_scoped_release release;
+        class_probabilities(softmax ? ClassLink::kSoftmax : ClassLink::kLogistic, scores.shape(0),
+                            {scores.data(), scores.size()}, 1, probabilities.span());
+    }
+    return probabilities.numpy();
+}
+
+// McRank's: the residuals of the probabilities, see rankers/mcrank.py.
+BoundRule class_rule(Matrix<double> targets, bool softmax, std::optional<Array<double>> row_weights) {
+    const std::size_t n_classes = targets.shape(0);
+    const Doubles wanted{targets.data(), targets.size()};
+    require(1 <= n_classes && n_classes <= kMostClasses, "there must be from 1 to 256 classes");
+    require(all_finite(wanted), "targets must be finite");
+    require(!softmax || n_classes > 1, "a softmax takes more than one class");
+    const auto gradients = [=](Doubles scores, Rows, int n_threads, Lambdas sums) {
+        const auto classes = static_cast<double>(n_classes);
+        const double factor = softmax ? classes / (classes - 1.0) : 1.0;
+        class_probabilities(softmax ? ClassLink::kSoftmax : ClassLink::kLogistic, n_classes, scores, n_threads,
+                            sums.hessian);
+        for (std::size_t i = 0; i < scores.size(); ++i) {
+            const double share = sums.hessian[i];
+            sums.gradient[i] = targets.data()[i] - share;
+            sums.hessian[i] = share * (1.0 - share) * factor;
+        }
+    };
+    return {targets.shape(1), weighted_rule(targets.shape(1), row_weights, gradients), {}, {}, n_classes};
+}
+
 // Returns the trees, one row of scores, one of outputs for the documents that follow and one of the measure's
-// values per tree, why it ended, and the guard of the next round.
-nb::tuple boosted(const BinnedMatrix& binned, const BoundRule& rule, Array<double> scores,
+// values per round, why it ended, and the guard of the next tree.
+nb::tuple boosted(const BinnedMatrix& binned, const BoundRule& rule, bool shared, Array<double> scores,
                   const std::vector<std::tuple<Array<std::uint32_t>, Array<std::uint32_t>, std::uint64_t>>& draws,
                   Array<std::int8_t> monotone, std::int32_t max_leaves, std::int64_t min_documents,
                   double min_hessian, double l2, double min_gain, std::int32_t levels, double shrinkage,
@@ -99,11 +132,17 @@ nb::tuple boosted(const BinnedMatrix& binned, const BoundRule& rule, Array<doubl
                   std::optional<SampleGuard> guard, GuardedWorkspace& workspace, bool symmetric) {
     require(rule.n_rows == binned.n_rows, "the rule and the matrix must have the same rows");
     require(binned.n_rows > 0, "there must be documents");
-    const Doubles start = checked_finite(scores, binned.n_rows, "there must be one finite score per row");
+    const Doubles start =
+        checked_finite(scores, rule.n_classes * binned.n_rows, "there must be one finite score per row and class");
+    require(!shared || binned.categories.empty(), "only trees of one gradient split categories");
+    require(!symmetric || !shared, "trees that classes share are not symmetric");
+    require(measure == nullptr || rule.n_classes == 1, "one score per row is measured");
     const std::optional<RoundMeasure> measured = checked_measure(measure, rule.n_rows, rule.offsets, rule.rows);
     const TreeRounds rounds{
         binned,
         rule.gradients,
+        rule.n_classes,
+        shared,
         checked_directions(monotone, binned.n_features),
         with_symmetry(checked_limits(max_leaves, min_documents, min_hessian, l2, min_gain, levels), symmetric,
                       binned, view(monotone)),
@@ -111,21 +150,22 @@ nb::tuple boosted(const BinnedMatrix& binned, const BoundRule& rule, Array<doubl
         n_threads,
         measured ? &*measured : nullptr,
         guard ? &*guard : nullptr};
-    std::vector<RoundDraw> checked;
+    std::vector<TreeDraw> checked;
     for (const auto& [rows, features, seed] : draws) {
         checked.push_back({checked_subset(rows, binned.n_rows, kSample),
                            checked_subset(features, binned.n_features, kFeatures), seed});
         require(!guard || rows.size() == binned.n_rows, "a guarded sample is drawn from all rows");
     }
     const FollowingDocuments documents = checked_following(following, sources, binned.n_features);
-    Output<double, 2> sums({draws.size(), binned.n_rows}), outputs({draws.size(), documents.size()}),
-        values({draws.size(), measured ? measured->n_queries() : 0});
+    const std::size_t most = draws.size() / rounds.trees_per_round();
+    Output<double, 2> sums({most, start.size()}), outputs({most, rule.n_classes * documents.size()}),
+        values({most, measured ? measured->n_queries() : 0});
     RoundResults results{{}, sums.span(), outputs.span(), values.span()};
     const RoundsEnd end =
         grow_alone(workspace, [&] { return boost_trees(rounds, start, checked, documents, workspace, results); });
     nb::list trees;
     for (const GrownTree& tree : results.trees) trees.append(arrays_of(tree));
-    const std::size_t n_rounds = results.trees.size();
+    const std::size_t n_rounds = results.trees.size() / rounds.trees_per_round();
     return nb::make_tuple(trees, sums.first(n_rounds), outputs.first(n_rounds), values.first(n_rounds),
                           static_cast<int>(end), guard);
 }
@@ -183,11 +223,13 @@ void bind_growth(nb::module_& m) {
           nb::arg("n_threads"));
     nb::class_<BoundRule>(m, "GradientRule");
     m.def("squared_error_rule", &squared_error_rule, nb::arg("targets"), nb::arg("row_weights").none());
-    m.def("boost_trees", &boosted, nb::arg("binned"), nb::arg("rule"), nb::arg("scores"), nb::arg("draws"),
-          nb::arg("monotone"), nb::arg("max_leaves"), nb::arg("min_documents"), nb::arg("min_hessian"),
-          nb::arg("l2"), nb::arg("min_gain"), nb::arg("levels"), nb::arg("shrinkage"), nb::arg("following"),
-          nb::arg("sources"), nb::arg("measure").none(), nb::arg("n_threads"), nb::arg("guard").none(),
-          nb::arg("workspace"), nb::arg("symmetric") = false);
+    m.def("class_probabilities", &probabilities_of, nb::arg("scores"), nb::arg("softmax"));
+    m.def("class_rule", &class_rule, nb::arg("targets"), nb::arg("softmax"), nb::arg("row_weights").none());
+    m.def("boost_trees", &boosted, nb::arg("binned"), nb::arg("rule"), nb::arg("shared"), nb::arg("scores"),
+          nb::arg("draws"), nb::arg("monotone"), nb::arg("max_leaves"), nb::arg("min_documents"),
+          nb::arg("min_hessian"), nb::arg("l2"), nb::arg("min_gain"), nb::arg("levels"), nb::arg("shrinkage"),
+          nb::arg("following"), nb::arg("sources"), nb::arg("measure").none(), nb::arg("n_threads"),
+          nb::arg("guard").none(), nb::arg("workspace"), nb::arg("symmetric") = false);
     m.def("grow_class_tree", &grown_class_tree, nb::arg("binned"), nb::arg("gradient"), nb::arg("hessian"),
           nb::arg("sample"), nb::arg("sample_weights"), nb::arg("features"), nb::arg("max_leaves"),
           nb::arg("min_documents"), nb::arg("min_hessian"), nb::arg("l2"), nb::arg("min_gain"), nb::arg("levels"),

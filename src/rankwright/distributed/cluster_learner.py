@@ -11,8 +11,6 @@ from rankwright import _native
 from rankwright.base.errors import InputError
 from rankwright.data.dataset import Documents
 from rankwright.distributed.partition import Draw, RoundTrees, TreeStart
-from rankwright.models.class_trees import ClassTrees
-from rankwright.training.learners.class_trees import ClassTreeLearner, TreePerClass
 from rankwright.training.learners.tree import draw_seed
 from rankwright.training.monitor import RoundBlock, RoundsEnd, WeightedModel
 
@@ -24,7 +22,6 @@ if TYPE_CHECKING:
     from rankwright.distributed.coordinator import Coordinator
     from rankwright.training.learners.signal import RunRounds
     from rankwright.training.learners.tree import TreeLearner
-    from rankwright.training.monitor import WeakModel
 
 KNOWN_SIZES = 20_000  # of native/histograms/sampling.hpp
 FIXED_POINT_BITS = 92  # of native/trees/leaf_sums.hpp
@@ -80,20 +77,16 @@ class ClusterLearner:
     def __init__(
         self,
         coordinator: Coordinator,
-        learner: TreeLearner | TreePerClass,
+        learner: TreeLearner,
         *,
         n_classes: int,
         learning_rate: float,
         measured: bool,
         checkpoint: Checkpoint | None = None,
     ) -> None:
-        self._coordinator, self._learner = coordinator, learner
-        self._trees = learner.learner if isinstance(learner, TreePerClass) else learner
-        self._classes: list[int | None] = list(range(n_classes))
-        self._shared = isinstance(learner, ClassTreeLearner)
-        if self._shared:
-            self._classes = [None]
-        self._n_classes, self._learning_rate, self._measured = n_classes, learning_rate, measured
+        self._coordinator, self._trees = coordinator, learner
+        self._classes: list[int | None] = [None] if learner.shared else list(range(n_classes))
+        self._learning_rate, self._measured = learning_rate, measured
         self._checkpoint, self._rounds = checkpoint, list[RoundTrees]()
         self._saved = [] if checkpoint is None else checkpoint.resumed(self._trees)
         self._n_resumed = len(self._saved)
@@ -121,7 +114,7 @@ class ClusterLearner:
             if not finite:
                 end = RoundsEnd.NOT_FINITE
                 break
-            model = self._model(trees)
+            model = self._trees.round_model(trees.trees)
             members.append(WeightedModel(trees.step, model))
             outputs.append(np.zeros(0) if documents is None else model.outputs(documents))
             values.append(np.concatenate([measured[number] for number in sorted(measured)]))
@@ -154,7 +147,9 @@ class ClusterLearner:
         finite, _ = self._coordinator.ask("gradients")
         if not finite:
             return None, RoundsEnd.NOT_FINITE
-        grown = RoundTrees([self._grow(of_class) for of_class in self._classes], self._shared, self._learning_rate)
+        grown = RoundTrees(
+            [self._grow(of_class) for of_class in self._classes], self._trees.shared, self._learning_rate
+        )
         helps = any((np.ptp(values, axis=0) > 0.0).any() for values in map(self._leaf_values, grown.trees))
         return (grown, RoundsEnd.ALL_DONE) if helps else (None, RoundsEnd.NOTHING_LEFT)
 
@@ -217,7 +212,7 @@ class ClusterLearner:
         def steps(sizes: Doubles, n: int) -> Doubles:
             return np.array([[_native.quantisation_step(size, n, levels) for size in pair] for pair in sizes])
 
-        all_judge = self._trees.binned.matrix.coarse and n_sample < n_rows and not self._shared
+        all_judge = self._trees.binned.matrix.coarse and n_sample < n_rows and not self._trees.shared
         return _Facts(
             n_sample, steps(largest, n_sample), steps(of_all, n_rows) if all_judge else np.zeros((0, 2)), exponents
         )
@@ -235,18 +230,12 @@ class ClusterLearner:
             trees.monotone,
             facts.steps,
             facts.all_steps,
-            self._shared,
+            trees.shared,
             *trees.limits,
             trees.n_threads,
             self._workspace,
             symmetric=trees.symmetric,
         )
-
-    def _model(self, trees: RoundTrees) -> WeakModel:
-        if self._shared:
-            return self._trees.weak(dict(trees.trees[0]), np.zeros((self._n_classes, 0))).model
-        models = [self._trees.model(tree) for tree in trees.trees]
-        return ClassTrees.of_each(models) if isinstance(self._learner, TreePerClass) else models[0]
 
 
 class _Parts:

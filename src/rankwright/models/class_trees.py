@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
+from rankwright import _native
 from rankwright.base.errors import InputError
 from rankwright.base.resources import resolve_threads
 from rankwright.base.wording import counted
@@ -151,12 +152,7 @@ class ClassLink(Enum):
 
     def probabilities(self, scores: Doubles) -> Doubles:
         """Return the probability of each class (row) for every document (column)."""
-        if self is ClassLink.MULTICLASS:
-            raised: Doubles = np.exp(scores - scores.max(axis=0))
-            return raised / sum(raised)
-        falling = np.exp(-np.abs(scores))  # cannot overflow
-        logistic: Doubles = np.where(scores < 0, falling, 1.0) / (1.0 + falling)
-        return logistic
+        return _native.class_probabilities(scores, self is ClassLink.MULTICLASS)
 
     def steps(self, levels: Doubles) -> tuple[float, Doubles]:
         """Return the expected level without any probability, and what each probability adds to it."""

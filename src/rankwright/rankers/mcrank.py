@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from rankwright import _native
 from rankwright.base.errors import InputError
 from rankwright.metrics.gain import Gain
 from rankwright.models.class_trees import MAX_CLASSES, ClassLink, ClassTrees, ExpectedRelevance
@@ -16,7 +17,7 @@ from rankwright.rankers.parameters.search_space import Choices
 from rankwright.rankers.shared.tree_ranker import TreeRanker
 from rankwright.training.learners.class_trees import ClassTreeLearner, TreePerClass
 from rankwright.training.learners.signal import Gradients, WeakLearner
-from rankwright.training.learners.tree import TreeLearner
+from rankwright.training.learners.tree import NativeGradients
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -60,6 +61,11 @@ class ClassRule:
         if self.weights is None:
             return Gradients(gradient, hessian)
         return Gradients(gradient * self.weights, hessian * self.weights)
+
+    def native(self) -> NativeGradients:
+        """Return the rule in native code."""
+        gradients = _native.class_rule(self.targets, self.link is ClassLink.MULTICLASS, self.weights)
+        return NativeGradients(gradients, self.learning_rate)
 
     def step(self, _signal: Gradients, outputs: Doubles) -> float | None:
         """Return the shrinkage v; None once no split helps."""
@@ -130,9 +136,8 @@ class McRank(TreeRanker):
         return ClassRule(targets.astype(np.float64), link, task.weights, self.learning_rate)
 
     def _learner(self, task: FitTask, monotone: NDArray[np.int8]) -> WeakLearner[Gradients]:
-        if self.trees == "shared":
-            return self._tree_learner(ClassTreeLearner, task, monotone)
-        return TreePerClass(self._tree_learner(TreeLearner, task, monotone))
+        kind = ClassTreeLearner if self.trees == "shared" else TreePerClass
+        return self._tree_learner(kind, task, monotone)
 
     def n_classes(self, task: FitTask) -> int:
         return LINKS[self.classes].n_classes(len(self._levels(task.train)))

@@ -222,7 +222,7 @@ def test_the_shared_tree_has_newton_leaves_of_all_documents(by, share):
 
 def test_a_tree_per_class_is_the_plain_learner_for_each():
     signal = signal_of(X)
-    weak = TreePerClass(learner_of(TreeLearner, X, documents=0.5, features=0.6)).fit(signal)
+    weak = learner_of(TreePerClass, X, documents=0.5, features=0.6).fit(signal)
     plain = learner_of(TreeLearner, X, documents=0.5, features=0.6)
     each = [plain.fit(Gradients(*pair)) for pair in zip(signal.gradient, signal.hessian, strict=True)]
     np.testing.assert_array_equal(weak.outputs, [one.outputs for one in each])

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from rankwright import _native
 from rankwright.models.class_trees import ClassTrees
-from rankwright.models.trees import TreeEnsemble
 from rankwright.training.learners.signal import Gradients, Weak
 from rankwright.training.learners.tree import TreeLearner
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from rankwright.base.arrays import Doubles
@@ -24,6 +25,8 @@ class ClassTreeLearner(TreeLearner):
 
     The gain of a split is the sum of its gains over all classes.
     """
+
+    shared: ClassVar[bool] = True
 
     def _grow(
         self, signal: Gradients, sample: Sample, features: NDArray[np.uint32]
@@ -40,21 +43,24 @@ class ClassTreeLearner(TreeLearner):
             self._workspace,
         )
 
-    def weak(self, tree: dict[str, Any], outputs: Doubles) -> Weak:
-        n_splits, n_classes = len(tree["feature"]), len(outputs)
-        values = tree.pop("leaf_value").reshape(n_splits + 1, n_classes)
-        trees = TreeEnsemble.grown({**tree, "leaf_value": np.zeros(n_splits + 1)}, self.binned.n_features)
-        return Weak(ClassTrees.grown(trees, values, n_classes), outputs)
+    def round_model(self, trees: Sequence[dict[str, Any]]) -> ClassTrees:
+        """Return the tree with the values of all classes."""
+        (tree,) = trees
+        n_leaves = len(tree["feature"]) + 1
+        values = tree["leaf_value"].reshape(n_leaves, -1)
+        return ClassTrees.grown(self.model({**tree, "leaf_value": np.zeros(n_leaves)}), values, values.shape[1])
 
 
-class TreePerClass:
+class TreePerClass(TreeLearner):
     """Grows one tree per class, one after the other."""
 
-    def __init__(self, learner: TreeLearner) -> None:
-        self.learner = learner
-
     def fit(self, signal: Gradients) -> Weak:
+        """Return a tree per class, and their outputs, one row per class."""
         pairs = zip(signal.gradient, signal.hessian, strict=True)
-        each = [self.learner.fit(Gradients(gradient, hessian)) for gradient, hessian in pairs]
-        trees = [weak.model for weak in each if isinstance(weak.model, TreeEnsemble)]
-        return Weak(ClassTrees.of_each(trees), np.stack([weak.outputs for weak in each]))
+        fitted = [self._fitted(Gradients(gradient, hessian)) for gradient, hessian in pairs]
+        trees, outputs = zip(*fitted, strict=True)
+        return Weak(self.round_model(trees), np.stack(outputs))
+
+    def round_model(self, trees: Sequence[dict[str, Any]]) -> ClassTrees:
+        """Return the trees of all classes, in their order."""
+        return ClassTrees.of_each([self.model(tree) for tree in trees])

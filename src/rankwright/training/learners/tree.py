@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from rankwright.data.groups import QueryGroups
     from rankwright.training.binned_features import BinnedFeatures
     from rankwright.training.learners.signal import RunRounds
-    from rankwright.training.monitor import Monitor
+    from rankwright.training.monitor import Monitor, WeakModel
 
 # Gradients are rounded to this many levels to choose splits, so that their sums are exact. Fewer lose accuracy.
 LEVELS = 127
@@ -119,6 +119,8 @@ class NativeGradients(NamedTuple):
 class TreeLearner:
     """Grows regression trees on gradients; the value of a leaf is sum of gradients / sum of hessians (Newton)."""
 
+    shared: ClassVar[bool] = False  # whether one tree per round has a value for every class in each leaf
+
     def __init__(
         self,
         binned: BinnedFeatures,
@@ -149,27 +151,32 @@ class TreeLearner:
 
     def fit(self, signal: Gradients) -> Weak:
         """Return a tree fitted to the gradients, and its outputs for every document."""
+        tree, outputs = self._fitted(signal)
+        return Weak(self.round_model([tree]), outputs)
+
+    def _fitted(self, signal: Gradients) -> tuple[dict[str, Any], Doubles]:
         tree, outputs = self._grow(signal, self._draw(signal), self.draw_features())
         if self.guard is not None:
             self.guard = self.guard.checked(self._workspace)
         if not len(tree["feature"]) and self.draws:
             # The sample has no split with a gain, but all documents and features may have one.
             tree, outputs = self._grow(signal, self._every_row, self._every_feature)
-        return self.weak(tree, outputs)
+        return tree, outputs
 
     def in_core(self, rule: Any) -> RunRounds | None:
         """Return the rounds of a rule that follows gradients."""
-        known = isinstance(rule, NativeGradients) and type(self) is TreeLearner
-        return partial(self.boost, rule) if known else None
+        return partial(self.boost, rule) if isinstance(rule, NativeGradients) else None
 
     def boost(self, rule: NativeGradients, scores: Doubles, n_rounds: int, following: Floats) -> RoundBlock:
         """Fit trees in native code: `fit` on the gradients of the scores so far, one round after the other."""
-        draws = [self._draw_ahead(scores) for _ in range(n_rounds)]
+        n_trees = 1 if self.shared else scores.size // self.binned.n_rows
+        draws = [self._draw_ahead(scores) for _ in range(n_rounds * n_trees)]
         before = self._workspace.bytes_read
         trees, sums, outputs, values, end, self.guard = _native.boost_trees(
             self.binned.matrix,
             rule.gradients,
-            scores,
+            self.shared,
+            scores.ravel(),
             draws,
             self.monotone,
             *self.limits,
@@ -182,7 +189,10 @@ class TreeLearner:
             self._workspace,
             symmetric=self.symmetric,
         )
-        members = [WeightedModel(rule.learning_rate, self.model(tree)) for tree in trees]
+        of_rounds = [trees[first : first + n_trees] for first in range(0, len(trees), n_trees)]
+        members = [WeightedModel(rule.learning_rate, self.round_model(of_round)) for of_round in of_rounds]
+        sums = sums.reshape(-1, *scores.shape)
+        outputs = outputs.reshape(len(members), *scores.shape[:-1], len(following))
         measured = None if rule.measure is None else values
         n_bytes = (self._workspace.bytes_read - before) / max(1, len(members))
         diagnostics = [{"bytes_read": n_bytes}] * len(members) if self.binned.matrix.block_rows else []
@@ -213,8 +223,9 @@ class TreeLearner:
         """Return the number of each document's leaf in the tree that was fitted last."""
         return self._workspace.leaf_of_row()
 
-    def weak(self, tree: dict[str, Any], outputs: Doubles) -> Weak:
-        return Weak(self.model(tree), outputs)
+    def round_model(self, trees: Sequence[dict[str, Any]]) -> WeakModel:
+        """Return the model of the trees of one round."""
+        return self.model(trees[0])
 
     def model(self, tree: dict[str, Any]) -> TreeEnsemble:
         return TreeEnsemble.grown({**tree, "feature": self._source[tree["feature"]]}, self._n_sources)
