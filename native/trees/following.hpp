@@ -16,17 +16,8 @@ struct FollowingDocuments {
 
     std::size_t size() const { return n_features == 0 ? 0 : values.size() / n_features; }
 
-    // The leaf that a document reaches.
-    std::size_t leaf(const TreeShape& tree, std::size_t row) const {
-        const float* document = values.data() + row * n_features;
-        std::int32_t node = tree.feature.empty() ? -1 : 0;
-        while (node >= 0) {
-            const auto split = static_cast<std::size_t>(node);
-            const float value = document[sources[static_cast<std::size_t>(tree.feature[split])]];
-            node = tree.sends_left(split, value) ? tree.left[split] : tree.right[split];
-        }
-        return static_cast<std::size_t>(-1 - node);
-    }
+    // Overwrites one leaf per document: the one that it reaches. A child of a split has a higher number.
+    void find_leaves(const TreeShape& tree, int n_threads, std::span<std::uint32_t> leaf_of_document) const;
 };
 
 // Why a block of rounds ended.

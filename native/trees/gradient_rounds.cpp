@@ -86,13 +86,10 @@ bool divides(const GrownTree& tree, std::size_t n_columns) {
     return false;
 }
 
-// Overwrites the outputs of a tree for the documents that follow, one row of them per column of its leaves.
-void follow(const GrownTree& tree, std::size_t n_columns, const FollowingDocuments& following, double* outputs) {
-    for (std::size_t row = 0; row < following.size(); ++row) {
-        const double* values = tree.leaf_value.data() + following.leaf(tree, row) * n_columns;
-        for (std::size_t column = 0; column < n_columns; ++column)
-            outputs[column * following.size() + row] = values[column];
-    }
+// Overwrites the outputs of a tree for documents in these leaves, one row of them per column of its leaves.
+void follow(const GrownTree& tree, std::size_t n_columns, std::span<const std::uint32_t> leaves, double* outputs) {
+    for (std::size_t column = 0; column < n_columns; ++column)
+        for (const std::uint32_t leaf : leaves) *outputs++ = tree.leaf_value[leaf * n_columns + column];
 }
 
 // Whether body(first, last) is true for all ranges of rows.
@@ -131,6 +128,7 @@ RoundsEnd boost_trees(const TreeRounds& rounds, Doubles start, std::span<const T
     const std::span<double> gradient = workspace.gradient, hessian = workspace.hessian,
                             outputs = workspace.outputs;
     TreeGrower grower(rounds, workspace);
+    std::vector<std::uint32_t> leaves(following.size());
     std::optional<RoundRanking> ranking;
     if (rounds.measure != nullptr) ranking.emplace(rounds.measure->queries, rounds.measure->rows);
     Doubles scores = start;
@@ -147,7 +145,8 @@ RoundsEnd boost_trees(const TreeRounds& rounds, Doubles start, std::span<const T
         const std::span<double> sums = results.scores.subspan(round * size, size);
         if (!add_outputs(scores, rounds.shrinkage, outputs, rounds.n_threads, sums)) return RoundsEnd::kNotFinite;
         for (GrownTree& tree : trees) {
-            follow(tree, n_columns, following, results.outputs.data() + results.trees.size() * n_outputs);
+            following.find_leaves(tree, rounds.n_threads, leaves);
+            follow(tree, n_columns, leaves, results.outputs.data() + results.trees.size() * n_outputs);
             results.trees.push_back(std::move(tree));
         }
         scores = sums;

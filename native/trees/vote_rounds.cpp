@@ -49,8 +49,9 @@ double half_log_odds(double edge) {
 
 RoundsEnd boost_votes(const VoteRounds& rounds, std::span<const double> start, std::size_t n_rounds,
                       const FollowingDocuments& following, GrowthWorkspace& workspace, VoteResults& results) {
-    const std::size_t size = start.size(), n_following = following.size();
+    const std::size_t size = start.size();
     std::vector<double> weights(size), votes(size);
+    std::vector<std::uint32_t> leaves(following.size());
     std::span<const double> scores = start;
     for (std::size_t round = 0; round < n_rounds; ++round) {
         class_weights(rounds.rule, scores, weights);
@@ -62,11 +63,10 @@ RoundsEnd boost_votes(const VoteRounds& rounds, std::span<const double> start, s
         const std::span<double> sums = results.scores.subspan(round * size, size);
         for (std::size_t i = 0; i < size; ++i) sums[i] = step * votes[i] + scores[i];
         if (!all_finite(sums)) return RoundsEnd::kNotFinite;
-        double* outputs = results.outputs.data() + round * rounds.n_classes * n_following;
-        for (std::size_t row = 0; row < n_following; ++row) {
-            const double* leaf = tree.votes.data() + following.leaf(tree, row) * rounds.n_classes;
-            for (std::size_t k = 0; k < rounds.n_classes; ++k) outputs[k * n_following + row] = leaf[k];
-        }
+        following.find_leaves(tree, rounds.n_threads, leaves);
+        double* outputs = results.outputs.data() + round * rounds.n_classes * leaves.size();
+        for (std::size_t k = 0; k < rounds.n_classes; ++k)
+            for (const std::uint32_t leaf : leaves) *outputs++ = tree.votes[leaf * rounds.n_classes + k];
         results.trees.push_back(std::move(tree));
         results.steps.push_back(step);
         scores = sums;

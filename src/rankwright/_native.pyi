@@ -96,7 +96,9 @@ def pair_accuracies(
 ) -> NDArray[np.float64]: ...
 
 # A metric of given documents, for boost_trees. Each takes the arguments of the function after which it is named.
-class RankMeasure: ...
+class RankMeasure:
+    # One row of values per row of scores, each of all documents.
+    def of_rounds(self, scores: NDArray[np.float64], n_threads: int) -> NDArray[np.float64]: ...
 
 def discounted_gains_measure(
     offsets: NDArray[np.int64],

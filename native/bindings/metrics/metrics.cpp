@@ -5,6 +5,7 @@
 #include "bindings/arguments/checks.hpp"
 #include "bindings/metrics/measure.hpp"
 #include "bindings/queries/ranking.hpp"
+#include "threads/parallel_for.hpp"
 
 namespace rankwright::bindings {
 namespace {
@@ -34,6 +35,26 @@ auto values_of(const SortedQueries& sorted, bool average_ties, const RankMeasure
     {
         nb::gil_scoped_release release;
         measure(ranked, n_threads, values.span());
+    }
+    return values.numpy();
+}
+
+// One row per row of scores.
+auto values_of_rounds(const BoundMeasure& bound, Matrix<double> scores, int n_threads) {
+    const RoundMeasure by{view(bound.offsets), view(bound.rows), bound.average_ties, bound.measure, false};
+    const std::size_t n_rounds = scores.shape(0), n_queries = by.n_queries();
+    const Doubles all{scores.data(), scores.size()};
+    require(scores.shape(1) == bound.n_rows, "there must be one score per row");
+    for (const double score : all) require(score == score, "scores must not be NaN");
+    Output<double, 2> values({n_rounds, n_queries});
+    {
+        nb::gil_scoped_release release;
+        parallel_for(n_rounds, n_threads, [&](std::size_t round) {
+            const Doubles own = all.subspan(round * bound.n_rows, bound.n_rows);
+            RoundRanking ranking(by.queries, by.rows);
+            ranking.sort(own, n_threads);
+            ranking.measure(by, own, n_threads, values.span().subspan(round * n_queries, n_queries));
+        });
     }
     return values.numpy();
 }
@@ -106,7 +127,8 @@ void define(nb::module_& m, const std::string& name, RankMeasure (*make)(const S
 }  // namespace
 
 void bind_metrics(nb::module_& m) {
-    nb::class_<BoundMeasure>(m, "RankMeasure");
+    nb::class_<BoundMeasure>(m, "RankMeasure")
+        .def("of_rounds", &values_of_rounds, nb::arg("scores"), nb::arg("n_threads"));
     define(m, "discounted_gains", gain_metric<discounted_gains, false>, nb::arg("gains"), nb::arg("discounts"));
     define(m, "ndcgs", gain_metric<ndcgs, false>, nb::arg("gains"), nb::arg("discounts"));
     define(m, "mean_ndcgs", gain_metric<mean_ndcgs, true>, nb::arg("gains"), nb::arg("discounts"));

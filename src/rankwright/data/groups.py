@@ -91,12 +91,6 @@ class QueryGroups:
         equal = np.bincount(label_in_query // len(levels), count**2, minlength=len(self)).astype(np.int64)
         return np.asarray((self.sizes**2 - equal) // 2)
 
-    def repeated(self, times: int) -> QueryGroups:
-        """Return the groups of the rows repeated `times` times, each time as other queries."""
-        shifts = self.n_rows * np.arange(times)[:, None]
-        offsets = np.append(0, (self.offsets[1:] + shifts).ravel())
-        return QueryGroups(np.arange(times * len(self)), offsets, (self.rows + shifts).ravel())
-
     @cached_property
     def sizes(self) -> Integers:
         """Number of documents of each query."""

@@ -14,7 +14,6 @@ from rankwright.base.wording import counted
 from rankwright.data.groups import Ranking
 from rankwright.metrics.base import Metric, mean_over_queries
 from rankwright.training.history import History, Round
-from rankwright.training.training_set import QueryLabels
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
     from rankwright.base.arrays import Doubles, Floats
     from rankwright.data.dataset import Documents, RankingData
     from rankwright.models.scorer import Scorer
+    from rankwright.training.training_set import QueryLabels
 
 
 class WeakModel(Protocol):
@@ -247,10 +247,11 @@ class Monitor:
     @property
     def native_measure(self) -> _native.RankMeasure | None:
         """The metric of the training documents in native code; None if they are not measured, or by Python."""
-        if self._train is None or self._read is not unchanged:
-            return None
+        return None if self._train is None or self._read is not unchanged else self._native(self._train)
+
+    def _native(self, data: RankingData | QueryLabels) -> _native.RankMeasure | None:
         try:
-            return self._metric.native_measure(self._train.y, self._train.groups)
+            return self._metric.native_measure(data.y, data.groups)
         except InputError:  # of labels that the metric refuses: the first round that is measured raises it again
             return None
 
@@ -348,13 +349,12 @@ class Monitor:
     def _per_query_and_round(
         self, data: RankingData | QueryLabels, sums: Doubles, totals: Sequence[float]
     ) -> Doubles:
-        """Return one row of values per round; the queries of all rounds are ranked and measured together."""
-        scores = [self._read(*of_round) for of_round in zip(sums, totals, strict=True)]
-        n_rounds = len(scores)
-        if n_rounds == 1:
-            return self._per_query(data, scores[0])[None]
-        several = QueryLabels(np.tile(data.y, n_rounds), data.groups.repeated(n_rounds))
-        return self._per_query(several, np.concatenate(scores)).reshape(n_rounds, -1)
+        """Return one row of values per round."""
+        scores = np.stack([self._read(*of_round) for of_round in zip(sums, totals, strict=True)])
+        measure = self._native(data)
+        if measure is None or np.isnan(scores).any():  # which the ranking of a single round refuses in words
+            return np.stack([self._per_query(data, of_round) for of_round in scores])
+        return self._metric.count_empty(measure.of_rounds(scores, self._n_threads))
 
     def __enter__(self) -> Self:
         return self
