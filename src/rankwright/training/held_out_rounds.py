@@ -27,12 +27,14 @@ ENOUGH_QUERIES = 200
 """Once so many queries were held out, no further fold is fitted."""
 LEAST_QUERIES = 10
 """Fewer queries with different labels say nothing about the number of rounds."""
+TOLERANCE = 0.5
+"""In standard errors, below the best: a whole one keeps the usual number on clean data that need many more."""
 
 
 def held_out_rounds(fit: Callable[[FitTask], Any], task: FitTask, *, usual: int) -> RoundChoice:
     """Return the number of rounds that is as good as the best for held-out queries and nearest to the usual one.
 
-    As good means within one standard error. The usual number was right for other data of this size, so held-out
+    As good means within half a standard error. The usual number was right for other data of this size, so held-out
     queries must show that they need fewer or more.
     """
     n_queries = int(task.train.labels.varied.sum())
@@ -86,7 +88,7 @@ def _values_by_round(fit: Callable[[FitTask], Any], folds: Sequence[FitTask], n_
 def _nearest(values: Doubles, usual: int) -> RoundChoice:
     means = [mean_over_queries(of_round) for of_round in values]
     best = int(np.argmax(means))
-    good = 1 + np.flatnonzero(is_as_good_as(values[best], values))
+    good = 1 + np.flatnonzero(is_as_good_as(values[best], values, TOLERANCE))
     kept = int(good[np.argmin(np.abs(np.log(good / usual)))])
     if kept == usual:
         return RoundChoice(kept, "the usual number, which is as good as any for training queries held out in turn")

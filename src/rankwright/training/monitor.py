@@ -124,8 +124,8 @@ def middle_round(means: Sequence[float], values: Sequence[Doubles], to_beat: flo
     return RoundChoice(kept + 1, reason)
 
 
-def is_as_good_as(best: Doubles, others: Doubles) -> NDArray[np.bool_]:
-    """Return whether a round, or each row of several, is worse than the best by at most one standard error.
+def is_as_good_as(best: Doubles, others: Doubles, tolerance: float = 1.0) -> NDArray[np.bool_]:
+    """Return whether a round, or each row of several, is worse than the best by at most so many standard errors.
 
     The error is that of the differences query by query, which is much smaller than that of either mean. A single
     query has no standard error; then only an equal value is as good.
@@ -139,7 +139,7 @@ def is_as_good_as(best: Doubles, others: Doubles) -> NDArray[np.bool_]:
     mean = np.add.reduce(differences, axis=-1, keepdims=True) / n
     squares = np.square(differences - mean)
     error = np.sqrt(np.add.reduce(squares, axis=-1) / (n - 1)) / np.sqrt(n)
-    return np.asarray(mean[..., 0] <= error)
+    return np.asarray(mean[..., 0] <= tolerance * error)
 
 
 def unchanged(scores: Doubles, _total: float) -> Doubles:
