@@ -49,8 +49,8 @@ class FeatureRanges:
     @classmethod
     def of(cls, data: Documents) -> FeatureRanges:
         """Return the ranges of the features of documents."""
-        missing = n_without_value(data) / len(data.X)
-        minimum, maximum = np.fmin.reduce(data.X, initial=np.inf), np.fmax.reduce(data.X, initial=-np.inf)
+        minimum, maximum, n_missing = extremes(data.X)
+        missing = n_without_value(data, n_missing) / len(data.X)
         return cls(sealed(minimum), sealed(maximum), sealed(missing))
 
     @classmethod
@@ -63,9 +63,9 @@ class FeatureRanges:
         return cls(minimum, maximum, np.mean([each.missing for each in ranges], axis=0))
 
 
-def n_without_value(data: Documents) -> Integers:
+def n_without_value(data: Documents, n_missing: Integers) -> Integers:
     """Return for each feature how many documents have no value; for one-hot columns, none of their category."""
-    counts = n_missing(data.X)
+    counts = n_missing.copy()
     position = {name: column for column, name in enumerate(data.feature_names or ())}
     for category in data.categories:
         if category.one_hot:
@@ -74,11 +74,12 @@ def n_without_value(data: Documents) -> Integers:
     return counts
 
 
-def n_missing(X: Floats) -> Integers:
-    """Return for each feature in how many documents it is missing."""
+def extremes(X: Floats) -> tuple[Floats, Floats, Integers]:
+    """Return the lowest and the highest value of each feature, and in how many documents it is missing."""
     counts = np.zeros(X.shape[1], np.int64)
-    if not np.isnan(np.minimum.reduce(X, initial=np.inf)).any():  # the minimum is NaN where any value is
-        return counts
+    lowest, highest = np.minimum.reduce(X, initial=np.inf), np.maximum.reduce(X, initial=-np.inf)
+    if not np.isnan(lowest).any():  # the minimum is NaN where any value is
+        return lowest, highest, counts
     for start in range(0, len(X), ROWS):
         counts += np.count_nonzero(np.isnan(X[start : start + ROWS]), axis=0)
-    return counts
+    return np.fmin.reduce(X, initial=np.inf), np.fmax.reduce(X, initial=-np.inf), counts

@@ -12,7 +12,7 @@ from rankwright.base.errors import InputError
 from rankwright.base.resources import available_memory
 from rankwright.data.categories import level_counts
 from rankwright.data.dataset import content_hashes, query_hashes, sampling_keys
-from rankwright.data.feature_ranges import FeatureRanges, n_missing, n_without_value
+from rankwright.data.feature_ranges import FeatureRanges, extremes, n_without_value
 from rankwright.data.query_features import with_query_features
 from rankwright.training.binned_features import SAMPLE_ROWS, smallest
 from rankwright.training.training_set import TrainingSet
@@ -189,10 +189,11 @@ def survey(blocks: Iterable[RankingData], kinds: Sequence[QueryFeature] = (), we
             level_rows[feature] = level_rows.get(feature, 0) + counts
         sample = sample or RowSample(SAMPLE_ROWS, block.n_features)
         sample.add(sampling_keys(content, of_query[block.groups.query_of_row]), block.X)
-        lowest.append(np.fmin.reduce(block.X, initial=np.inf))
-        highest.append(np.fmax.reduce(block.X, initial=-np.inf))
-        missing.append(n_missing(block.X))
-        without_value.append(n_without_value(block))
+        low, high, n_missing = extremes(block.X)
+        lowest.append(low)
+        highest.append(high)
+        missing.append(n_missing)
+        without_value.append(n_without_value(block, n_missing))
         n_documents += len(block)
         varies = varies or TrainingSet(block).varies
     if sample is None:
