@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rankwright.data.feature_ranges import n_missing
 from rankwright.serve.http import prometheus
 from rankwright.serve.http.logs import log
 
@@ -75,7 +74,7 @@ def unusual_values(model: ServedModel, X: Floats) -> tuple[Integers, Integers]:
     columns = np.flatnonzero(~is_usual & is_number)
     values = X[:, columns]
     outside = (values < low[columns]) | (values > high[columns])
-    return columns, np.array([n_missing(values), np.count_nonzero(outside, axis=0)])
+    return columns, np.array([np.count_nonzero(np.isnan(values), axis=0), np.count_nonzero(outside, axis=0)])
 
 
 def _add(model: ServedModel, feature: str, kind: str, count: int) -> None:
