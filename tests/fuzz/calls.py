@@ -131,8 +131,8 @@ def _tour(folder):
     with mock.patch("rankwright.training.boosting_loop._native_rounds", return_value=None):  # one round at a time
         for learner in ("tree", "product"):
             rw.AdaBoostMH(rounds=2, learner=learner).fit(train)
-        for pairs in (rw.RankBoost(rounds=2), rw.MPBoost(rounds=2)):
-            pairs.fit(train)
+        for ranker in (rw.RankBoost(rounds=2), rw.MPBoost(rounds=2), rw.McRank(rounds=2)):
+            ranker.fit(train)
     distinct = rw.RankingData(train.X, np.arange(len(train)), train.qid)
     for ranker in (rw.RankBoost(rounds=2), rw.MPBoost(rounds=2)):
         ranker.fit(distinct)
@@ -192,8 +192,11 @@ def _add_variants(calls, alike):
             for place, flag in enumerate(call.arguments):
                 if isinstance(flag, bool):
                     turned = (*call.arguments[:place], not flag, *call.arguments[place + 1 :])
+                    try:
+                        result = call.function(*map(_copied, turned), **call.keywords)
+                    except ValueError:  # the other arguments do not allow it
+                        continue
                     some.append(Call(call.function, turned, call.keywords, alike))
-                    result = call.function(*map(_copied, turned), **call.keywords)
                     alike[type(result)] += [result] if type(result) in alike else []
 
 
