@@ -214,7 +214,7 @@ def test_a_checkpoint_of_another_version_is_refused(folder, tmp_path, monkeypatc
     saves = rw.distributed.Checkpoint(tmp_path / "fit.checkpoint", every=2)
     fitted("mart", folder, cluster=InProcess(1), checkpoint=saves)
     monkeypatch.setattr("rankwright.rankers.shared.cluster_fit.__version__", "0.0.1")
-    with pytest.raises(InputError, match=r"or of another version; delete it"):
+    with pytest.raises(InputError, match=r"or of another version; give another name"):
         fitted("mart", folder, cluster=InProcess(1), checkpoint=saves)
 
 
@@ -224,7 +224,7 @@ def test_a_damaged_checkpoint_is_refused(folder, tmp_path):
     content = bytearray(path.read_bytes())
     content[200] ^= 1
     path.write_bytes(content)
-    with pytest.raises(InputError, match="delete it to begin anew"):
+    with pytest.raises(InputError, match="give another name to begin anew"):
         fitted("mart", folder, cluster=InProcess(1), checkpoint=path)
 
 

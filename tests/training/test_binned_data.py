@@ -164,6 +164,12 @@ def test_values_in_the_order_of_the_input_are_refused(tmp_path):
             rw.BinnedData.create(tmp_path / "all.txt", tmp_path / "out", **option)
 
 
+def test_a_weight_is_one_column(tmp_path):
+    frame(judged()).assign(w1=1.0).to_csv(tmp_path / "a.csv", index=False)
+    with pytest.raises(rw.InputError, match=r"Column 'w\*' must have the weight of each document"):
+        rw.BinnedData.create(tmp_path / "a.csv", tmp_path / "out", weight="w*")
+
+
 @pytest.mark.parametrize("weight", [None, -1.0, np.inf])
 def test_what_is_no_weight_is_refused(weight, tmp_path):
     table = frame(judged()).assign(w=1.0)
@@ -332,7 +338,26 @@ def test_files_that_differ_are_refused(tmp_path):
         rw.BinnedData.create([tmp_path / "a.csv", tmp_path / "c.txt"], tmp_path / "out")
     with pytest.raises(rw.InputError, match=r"There is no file .*d-\*.txt"):
         rw.BinnedData.create(tmp_path / "d-*.txt", tmp_path / "out")
+    with pytest.raises(rw.InputError, match=r"a.csv is given more than once"):
+        rw.BinnedData.create([tmp_path / "a.csv", tmp_path / "[a].csv"], tmp_path / "out")
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("files", ["a.csv", "*.csv"])
+def test_files_that_are_read_are_not_overwritten(files, tmp_path):
+    frame(judged()).to_csv(tmp_path / "a.csv", index=False)
+    before = (tmp_path / "a.csv").read_bytes()
+    with pytest.raises(rw.InputError, match=r"a.csv is one of the files to read"):
+        rw.BinnedData.create(tmp_path / files, tmp_path / "." / "a.csv")
+    assert (tmp_path / "a.csv").read_bytes() == before
+
+
+def test_categories_of_parquet_files_join_the_features_that_are_given(tmp_path):
+    data = frame(judged())
+    data.assign(shop=[f"s{row % 3}" for row in range(len(data))]).to_parquet(tmp_path / "a.parquet")
+    options = {"features": ["f0", "shop"], "categorical": ["shop"]}
+    binned = rw.BinnedData.create(tmp_path / "a.parquet", tmp_path / "out", **options)
+    assert [category.name for category in binned.data.categories] == ["shop"]
 
 
 def test_a_failure_leaves_nothing_behind(tmp_path):

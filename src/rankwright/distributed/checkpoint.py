@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from rankwright.training.learners.tree import TreeLearner
 
-REMEDY = "delete it to begin anew"
+REMEDY = "give another name to begin anew"
 TREE_ARRAYS = {
     "feature": np.int32,
     "threshold": np.float32,

@@ -7,6 +7,7 @@ files they are read: queries and their documents are in canonical order.
 from __future__ import annotations
 
 import json
+import os
 from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -38,7 +39,6 @@ from rankwright.training.file_survey import Bins, KeptBlocks, survey
 from rankwright.training.training_set import QueryLabels, TrainingSet
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
@@ -161,7 +161,7 @@ class BinnedData(TrainingSet):
         threads = resolve_threads(n_jobs)
         unused, shown = [drop] if isinstance(drop, str) else [*drop], [] if weight is None else [weight]
         roles = Roles(label, qid, None, features, unused + shown, categorical, dates, shown)
-        blocks = KeptBlocks(_files_of(files, roles, delimiter, n_features), kinds)
+        blocks = KeptBlocks(_files_of(files, path, roles, delimiter, n_features), kinds)
         known = survey(_Counted(blocks, 1, on_block), kinds, weight)
         is_coarse = known.n_documents >= COARSE_DOCUMENTS if coarse is None else coarse
         bins = known.bins(max_bins, threads, sets=category_splits == "sets")
@@ -345,9 +345,13 @@ def _checked_kinds(max_bins: int, names: Sequence[str], category_splits: str) ->
     return tuple(map(QueryFeature, names))
 
 
-def _files_of(paths: Any, roles: Roles, delimiter: str | None, n_features: int | None) -> JudgedFiles:
-    """Return the files; refuse options that have no effect on LETOR text."""
+def _files_of(
+    paths: Any, out: AnyPath, roles: Roles, delimiter: str | None, n_features: int | None
+) -> JudgedFiles:
+    """Return the files; refuse to overwrite one of them, and options that have no effect on LETOR text."""
     files = judged_files(paths, roles, delimiter=delimiter, n_features=n_features, counts_categories=True)
+    if os.path.realpath(out) in map(os.path.realpath, files.files):
+        raise InputError(f"{os.fspath(out)} is one of the files to read; give the binned file another name.")
     for name, value in {"categorical": roles.categorical, "weight": roles.show}.items():
         if value and format_of(files.files[0]) == LETOR:
             raise InputError(f"LETOR text has no named columns: {files.files[0]} takes no {parameter(name)}.")

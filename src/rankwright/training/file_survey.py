@@ -220,12 +220,12 @@ def survey(blocks: Iterable[RankingData], kinds: Sequence[QueryFeature] = (), we
 
 def weights_of(block: RankingData, column: str) -> Doubles:
     """Return the weights that a column shows."""
-    texts = block.shown[column]
+    texts = block.shown.get(column, ())
     try:
         weights = np.array([float(text) for text in texts])
     except (TypeError, ValueError):
-        weights = np.array([np.nan])
-    if not (np.isfinite(weights).all() and (weights >= 0).all()):
+        weights = np.zeros(0)
+    if len(weights) < len(block) or not (np.isfinite(weights) & (weights >= 0)).all():
         raise InputError(f"Column {column!r} must have the weight of each document, a number that is at least 0.")
     return weights
 

@@ -125,6 +125,7 @@ class JudgedFiles:
             needed = None
             if roles.features is not None:
                 needed = [roles.qid, roles.label or "", roles.docid or DOCUMENT, *roles.features, *roles.show]
+                needed += [*roles.categorical, *roles.dates]
             tables = self._tables(file, roles, n_documents, needed)
             blocks = (documents_of(columns, roles, known=known) for columns in tables)
         with naming(file):
@@ -153,6 +154,9 @@ def judged_files(
     files = tuple(file for path in given for file in expanded(path))
     if not files:
         raise InputError("There are no files to read.")
+    for file, times in Counter(map(os.path.realpath, files)).items():
+        if times > 1:  # its documents would count twice
+            raise InputError(f"{file} is given more than once.")
     examples = {format_of(file): file for file in files}
     if len(examples) > 1:
         raise InputError(f"Files of several formats cannot be read together: {brief_list(examples.values())}.")
