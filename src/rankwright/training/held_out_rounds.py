@@ -28,7 +28,8 @@ ENOUGH_QUERIES = 200
 LEAST_QUERIES = 10
 """Fewer queries with different labels say nothing about the number of rounds."""
 TOLERANCE = 0.5
-"""In standard errors, below the best: a whole one keeps the usual number on clean data that need many more."""
+"""Standard errors below the best value that still count as good. With 1, clean data that need many more rounds
+often keep the usual number."""
 
 
 def held_out_rounds(fit: Callable[[FitTask], Any], task: FitTask, *, usual: int) -> RoundChoice:
