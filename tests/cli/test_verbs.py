@@ -15,6 +15,7 @@ import pytest
 
 from html_page import read_page
 from rankwright import AdaRank, LambdaMART, cross_validate
+from rankwright.auto.portfolio import PRESETS
 from rankwright.cards.model_card import ModelCard
 from rankwright.cli.options.rankers import make_ranker
 from rankwright.data.query_features import QueryFeature
@@ -30,6 +31,12 @@ from rankwright.models import LinearScorer, QueryFeatureScorer, TreeEnsemble, lo
 def patient(monkeypatch):
     """Let the demo's AutoRanker finish its fits on any machine."""
     monkeypatch.setattr("rankwright.cli.verbs.demo.TIME_LIMIT", 3600.0)
+
+
+@pytest.fixture
+def two_members(patient, monkeypatch):
+    """Leave two members to the demo's AutoRanker, where what they are does not matter."""
+    monkeypatch.setitem(PRESETS, "quick", PRESETS["quick"][:2])
 
 
 @pytest.mark.slow
@@ -63,10 +70,10 @@ def test_demo_for_machines(run, tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("patient")
+@pytest.mark.usefixtures("two_members")
 def test_demo_without_the_packages_for_a_page(run, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "altair", None)
-    code, out, err = run("demo", "--queries", 20, "--report", tmp_path / "page.html")
+    code, out, err = run("demo", "--queries", 12, "--report", tmp_path / "page.html")
     assert code == 0
     assert "LambdaMART" in out
     assert "A page needs altair; run pip install 'rankwright[report]'." in err
@@ -241,6 +248,7 @@ def test_an_interrupted_fit_keeps_its_best_round_and_exits_with_130(run, fold, t
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("two_members")
 @pytest.mark.filterwarnings("default:Interrupted")
 def test_an_interrupted_demo_writes_its_files_and_exits_with_130(run, tmp_path, monkeypatch):
     monkeypatch.setattr("rankwright.cli.output.fit_progress._remark", press_ctrl_c)

@@ -80,9 +80,9 @@ def test_grows_as_the_slow_twin_on_coarse_levels(task, limits):
 @pytest.mark.parametrize("coarse", [False, True])
 def test_more_levels_than_codes(coarse):
     rng = np.random.default_rng(3)
-    X = np.column_stack([rng.integers(0, 400, 700), rng.normal(size=700)]).astype(np.float32)
-    task = all_rows_task(rng.normal(size=400)[X[:, 0].astype(int)] + rng.normal(size=700), n_features=2)
-    tree, _ = assert_grown_alike(X, 255, task, [400, 0], LIMITS, coarse=coarse)
+    X = np.column_stack([rng.integers(0, 300, 400), rng.normal(size=400)]).astype(np.float32)
+    task = all_rows_task(rng.normal(size=300)[X[:, 0].astype(int)] + rng.normal(size=400), n_features=2)
+    tree, _ = assert_grown_alike(X, 255, task, [300, 0], LIMITS, coarse=coarse)
     assert 0 in tree.feature
 
 
