@@ -470,3 +470,17 @@ def test_rounds_in_native_code_need_documents():
             *(binned, rule, False, np.zeros(0), [(rows, rows, 0)], directions, *limits),
             *(nothing, np.zeros(1, np.int64), None, 1, None, _native.GrowthWorkspace()),
         )
+
+
+def test_rounds_in_native_code_need_the_draws_of_whole_rounds():
+    X, features, directions = np.zeros((4, 1), np.float32), np.zeros(1, np.uint32), np.zeros(1, np.int8)
+    binned = _native.encode(X, np.arange(4), np.arange(4), [[0.5]], False, 1)
+    rule = _native.class_rule(np.zeros((3, 4)), True, None)
+    draw = (np.arange(4, dtype=np.uint32), features, 0)
+    following, limits = np.zeros((0, 1), np.float32), (*TreeLimits(2, 1, 0.0, 0.0), 0.1)
+    for n_draws in (1, 2, 4):
+        with pytest.raises(ValueError, match="there must be one draw per tree of whole rounds"):
+            _native.boost_trees(
+                *(binned, rule, False, np.zeros(12), [draw] * n_draws, directions, *limits),
+                *(following, np.zeros(1, np.int64), None, 1, None, _native.GrowthWorkspace()),
+            )

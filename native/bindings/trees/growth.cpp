@@ -150,6 +150,7 @@ nb::tuple boosted(const BinnedMatrix& binned, const BoundRule& rule, bool shared
         n_threads,
         measured ? &*measured : nullptr,
         guard ? &*guard : nullptr};
+    require(draws.size() % rounds.trees_per_round() == 0, "there must be one draw per tree of whole rounds");
     std::vector<TreeDraw> checked;
     for (const auto& [rows, features, seed] : draws) {
         checked.push_back({checked_subset(rows, binned.n_rows, kSample),
