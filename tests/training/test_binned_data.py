@@ -170,6 +170,15 @@ def test_a_weight_is_one_column(tmp_path):
         rw.BinnedData.create(tmp_path / "a.csv", tmp_path / "out", weight="w*")
 
 
+def test_a_weight_is_no_feature(tmp_path):
+    frame(judged()).to_csv(tmp_path / "a.csv", index=False)
+    create = partial(rw.BinnedData.create, tmp_path / "a.csv", tmp_path / "out", weight="f1")
+    for asked in ({"features": ["f0", "f1"]}, {"categorical": ["f1"]}, {"dates": ["f1"]}):
+        with pytest.raises(rw.InputError, match="Column 'f1' holds the weights; it cannot be a feature too"):
+            create(**asked)
+    assert create(features=["f[01]"]).data.feature_names == ("f0",)  # as with a column of labels
+
+
 @pytest.mark.parametrize("weight", [None, -1.0, np.inf])
 def test_what_is_no_weight_is_refused(weight, tmp_path):
     table = frame(judged()).assign(w=1.0)
@@ -211,6 +220,24 @@ def test_formats_files_and_orders_give_the_same_bytes(kind, tmp_path):
         assert contents[0] == contents[1], name
 
 
+@pytest.mark.parametrize("suffix", ["txt", "txt.gz"])
+def test_letor_files_of_different_width_give_the_same_bytes_in_any_order(suffix, tmp_path):
+    parts = judged(), judged(30, seed=2, n_features=7), judged(30, seed=3, n_features=3)
+    wide = []
+    for number, part in enumerate(parts):
+        rw.write_letor(rw.RankingData(part.X, part.y, part.qid + 100 * number), tmp_path / f"{number}.{suffix}")
+        X = np.pad(part.X, ((0, 0), (0, 7 - part.n_features)))
+        wide.append(rw.RankingData(X, part.y, part.qid + 100 * number))
+    rw.write_letor(rw.concat(*wide), tmp_path / "all.txt")
+    rw.BinnedData.create(tmp_path / "all.txt", tmp_path / "expected")
+    for order in ("012", "120", "201"):
+        files = [tmp_path / f"{number}.{suffix}" for number in order]
+        rw.BinnedData.create(files, tmp_path / "out")
+        assert (tmp_path / "out").read_bytes() == (tmp_path / "expected").read_bytes()
+        with pytest.raises(rw.InputError, match=r"1\.txt.* has 7 features, more than the 6 expected"):
+            rw.BinnedData.create(files, tmp_path / "out", n_features=6)
+
+
 def test_documents_of_a_query_may_be_anywhere(tmp_path):
     data = judged()
     rw.write_letor(data, tmp_path / "sorted.txt")
@@ -246,6 +273,18 @@ def test_the_range_of_features_and_the_names_are_kept(tmp_path):
     np.testing.assert_array_equal(binned.ranges.minimum, ranges.minimum)
     np.testing.assert_array_equal(binned.ranges.missing, ranges.missing)
     assert rw.LambdaMART(rounds=2).fit(binned).feature_names_in_.tolist() == list(binned.data.feature_names)
+
+
+def test_what_columns_were_used_for_is_kept(tmp_path):
+    with_categories(judged()).assign(docid=range(237), url="u").to_parquet(tmp_path / "all.parquet")
+    options = {"categorical": ["shop"], "drop": ["colour", "url"], "weight": "weight"}
+    columns = rw.BinnedData.create(tmp_path / "all.parquet", tmp_path / "out", **options).data.columns
+    assert (columns.label, columns.qid, columns.docid) == ("label", "qid", "docid")
+    assert columns.features == ("f0", "f1", "f2", "f3", "f4", "shop")
+    assert columns.categorical == ("shop",)
+    assert columns.not_used == {"colour": "dropped", "url": "dropped", "weight": "weight of documents"}
+    rw.write_letor(judged(), tmp_path / "all.txt")
+    assert rw.BinnedData.create(tmp_path / "all.txt", tmp_path / "out").data.columns is None
 
 
 def test_binned_data_are_pickled_as_their_path(tmp_path):
@@ -327,12 +366,46 @@ def test_any_changed_byte_of_codes_is_noticed(tmp_path):
         rw.BinnedData(tmp_path / "all.binned")
 
 
-def test_files_that_differ_are_refused(tmp_path):
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+@pytest.mark.parametrize(
+    ("change", "names"),
+    [
+        (lambda table: table.rename(columns={"f4": "other"}), "f4, other"),
+        (lambda table: table.assign(extra=1.5), "extra"),
+        (lambda table: table.assign(extra="text"), "extra"),
+        (lambda table: table.drop(columns="f2"), "f2"),
+        (lambda table: table.drop(columns="label"), "label"),
+        (lambda table: table.assign(f2="text"), "f2"),
+    ],
+)
+def test_files_whose_columns_differ_are_refused_in_any_order(change, names, kind, tmp_path):
+    tables = {"a": frame(judged()), "b": change(frame(judged())), "c": frame(judged())}
+    for name, table in tables.items():
+        table.to_csv(tmp_path / f"{name}.csv", index=False)
+        table.to_parquet(tmp_path / f"{name}.parquet")
+    a, b, c = (tmp_path / f"{name}.{kind}" for name in tables)
+    for files, sentence in (([a, c, b], f"{b} and {a} differ"), ([b, a, c], f"{a} and {b} differ")):
+        with pytest.raises(rw.InputError, match=f"{sentence} in the columns {names}; name those to learn from"):
+            rw.BinnedData.create(files, tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_columns_beside_given_features_may_differ(kind, tmp_path):
+    tables = [frame(judged()).assign(note="text"), frame(judged(seed=2).take(np.arange(20)))]
+    tables[1]["qid"] += 100
+    for number, table in enumerate(tables):
+        table.to_csv(tmp_path / f"{number}.csv", index=False)
+        table.to_parquet(tmp_path / f"{number}.parquet")
+    create = partial(rw.BinnedData.create, tmp_path / f"?.{kind}", tmp_path / "out")
+    assert create(features=["f*"], drop=["f1"]).data.feature_names == ("f0", "f2", "f3", "f4")
+    with pytest.raises(rw.InputError, match=r"1\.\w+: There is no column 'note'"):
+        create(features=["f1", "note"], categorical=["note"])
+
+
+def test_files_that_cannot_be_read_together_are_refused(tmp_path):
     data = judged()
     frame(data).to_csv(tmp_path / "a.csv", index=False)
-    frame(data).rename(columns={"f4": "other"}).to_csv(tmp_path / "b.csv", index=False)
-    with pytest.raises(rw.InputError, match=r"b.csv: There is no column 'f4'"):
-        rw.BinnedData.create([tmp_path / "a.csv", tmp_path / "b.csv"], tmp_path / "out")
     rw.write_letor(data, tmp_path / "c.txt")
     with pytest.raises(rw.InputError, match="Files of several formats cannot be read together"):
         rw.BinnedData.create([tmp_path / "a.csv", tmp_path / "c.txt"], tmp_path / "out")
@@ -376,9 +449,41 @@ def test_files_that_change_between_the_passes_are_refused(tmp_path, monkeypatch)
             with (tmp_path / "all.txt").open("a") as file:
                 file.write("1 qid:new 1:1 2:2 3:3 4:4 5:5\n")
 
-    with pytest.raises(rw.InputError, match="The files changed while they were binned"):
+    with pytest.raises(rw.InputError, match=r"all.txt changed while it was read"):
         rw.BinnedData.create(tmp_path / "all.txt", tmp_path / "out", on_block=grow)
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("column", ["w", "label", "f1", "unused", None])
+def test_any_change_between_the_passes_is_refused(column, tmp_path, monkeypatch):
+    monkeypatch.setattr(file_survey, "available_memory", lambda: 0)
+    table = frame(judged()).assign(w=1.0, unused="text")
+    path = tmp_path / "a.csv"
+    table.to_csv(path, index=False)
+
+    def change(number, _documents):
+        if number == 1 and column is None:
+            path.unlink(missing_ok=True)
+        elif number == 1:
+            table.assign(**{column: 2.0}).to_csv(path, index=False)
+
+    sentences = r"a.csv changed while it was read" if column else r"a.csv changed while|There is no file .*a.csv"
+    with pytest.raises(rw.InputError, match=sentences):
+        rw.BinnedData.create(path, tmp_path / "out", weight="w", drop=["unused"], on_block=change)
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_file_that_is_gone_after_it_was_kept_in_memory_does_not_matter(tmp_path):
+    path = tmp_path / "a.csv"
+    frame(judged()).to_csv(path, index=False)
+    rw.BinnedData.create(path, tmp_path / "expected")
+
+    def remove(number, _documents):
+        if number == 2:
+            path.unlink(missing_ok=True)
+
+    rw.BinnedData.create(path, tmp_path / "out", on_block=remove)
+    assert (tmp_path / "out").read_bytes() == (tmp_path / "expected").read_bytes()
 
 
 @pytest.mark.parametrize("ranker", [*RANKERS[:4], rw.LambdaMART(rounds=4, coarse=True, max_leaves=9)])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from rankwright.base.errors import InputError, parameter
 from rankwright.base.wording import brief_list, closest, counted
@@ -86,6 +86,34 @@ class Columns:
     guessed: tuple[str, ...] = ()
     rounded: Mapping[str, str] = field(default_factory=dict)
     library: str = ""
+
+    @classmethod
+    def of(cls, described: Any) -> Columns | None:
+        """Return the columns that `dataclasses.asdict` described, also after JSON; None if it did not."""
+        match described:
+            case {
+                "label": label,
+                "qid": str(qid),
+                "docid": docid,
+                "features": [*features],
+                "categorical": [*categorical],
+                "dates": [*dates],
+                "not_used": dict(unused),
+                "rounded": dict(rounded),
+            }:
+                texts = [
+                    *features,
+                    *categorical,
+                    *dates,
+                    *unused.values(),
+                    *rounded.values(),
+                    label or "",
+                    docid or "",
+                ]
+                if all(isinstance(text, str) for text in texts):
+                    uses = tuple(features), tuple(categorical), tuple(dates), unused
+                    return cls(label, qid, docid, *uses, rounded=rounded)
+        return None
 
     def __str__(self) -> str:
         parts = [f"features: {counted(len(self.features), 'column')} ({brief_list(self.features)})"]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+from dataclasses import asdict, replace
 from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,11 +22,12 @@ from rankwright.base.files import write_whole
 from rankwright.base.resources import resolve_threads
 from rankwright.base.wording import counted
 from rankwright.data.categories import Category, checked_categories, levelled
-from rankwright.data.column_roles import Roles
+from rankwright.data.column_roles import Columns, Roles
 from rankwright.data.feature_ranges import FeatureRanges
 from rankwright.data.groups import QueryGroups
 from rankwright.data.query_features import QueryFeature
 from rankwright.data.readers.blocks import LETOR, format_of, judged_files
+from rankwright.data.readers.letor import MoreFeaturesError
 from rankwright.training.binned_documents import BinnedDocuments
 from rankwright.training.binned_features import (
     COARSE_DOCUMENTS,
@@ -35,16 +37,15 @@ from rankwright.training.binned_features import (
     require_bins,
 )
 from rankwright.training.file_codes import NO_LEVEL, Binner
-from rankwright.training.file_survey import Bins, KeptBlocks, survey
+from rankwright.training.file_survey import Bins, CountedBlocks, KeptBlocks, survey
 from rankwright.training.training_set import QueryLabels, TrainingSet
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
     from rankwright.base.arrays import Doubles
-    from rankwright.data.dataset import RankingData
     from rankwright.data.readers.blocks import JudgedFiles
     from rankwright.training.file_survey import Survey
 
@@ -93,7 +94,8 @@ class BinnedData(TrainingSet):
         names = None if about["feature_names"] is None else tuple(about["feature_names"])
         categories = self._categories(about["categories"], names)
         groups = QueryGroups.of_sizes(sizes)
-        super().__init__(BinnedDocuments(y, groups, about["n_features"], names, categories))
+        columns = Columns.of(about.get("columns"))
+        super().__init__(BinnedDocuments(y, groups, about["n_features"], names, categories, columns))
         self._levelled = {feature: len(each.values) for feature, each in levelled(names, categories).items()}
         self.settings = {name: about[name] for name in SETTINGS}
         self._asked: list[str] = []  # query features of the ranker
@@ -153,7 +155,7 @@ class BinnedData(TrainingSet):
         label, qid, features, drop, categorical, dates, delimiter
             Those of `read_csv`.
         n_features
-            The number of features of LETOR text, if the first documents leave out the last ones.
+            The number of features of LETOR text, if all documents leave out the last ones.
         on_block
             Called with the number of the pass, 1 or 2, and the number of documents read so far.
         """
@@ -161,14 +163,14 @@ class BinnedData(TrainingSet):
         threads = resolve_threads(n_jobs)
         unused, shown = [drop] if isinstance(drop, str) else [*drop], [] if weight is None else [weight]
         roles = Roles(label, qid, None, features, unused + shown, categorical, dates, shown)
-        blocks = KeptBlocks(_files_of(files, path, roles, delimiter, n_features), kinds)
-        known = survey(_Counted(blocks, 1, on_block), kinds, weight)
+        read = _files_of(files, path, roles, delimiter, n_features)
+        known, blocks = _surveyed(KeptBlocks(read, kinds), weight, on_block)
         is_coarse = known.n_documents >= COARSE_DOCUMENTS if coarse is None else coarse
         bins = known.bins(max_bins, threads, sets=category_splits == "sets")
         binner = Binner(known, bins, threads, coarse=is_coarse)
-        about = _description(known, max_bins, is_coarse, [kind.value for kind in kinds], category_splits)
+        about = _description(known, blocks, max_bins, is_coarse, category_splits)
         with write_whole(path) as file:
-            binner.write(_Counted(blocks, 2, on_block), Path(path).parent, ArrayWriter(file), about)
+            binner.write(CountedBlocks(blocks, 2, on_block), Path(path).parent, ArrayWriter(file), about)
         return cls(path)
 
     def fingerprint(self) -> str:
@@ -348,19 +350,41 @@ def _checked_kinds(max_bins: int, names: Sequence[str], category_splits: str) ->
 def _files_of(
     paths: Any, out: AnyPath, roles: Roles, delimiter: str | None, n_features: int | None
 ) -> JudgedFiles:
-    """Return the files; refuse to overwrite one of them, and options that have no effect on LETOR text."""
+    """Return the files; refuse to overwrite one of them, and options that do not go together."""
     files = judged_files(paths, roles, delimiter=delimiter, n_features=n_features, counts_categories=True)
     if os.path.realpath(out) in map(os.path.realpath, files.files):
         raise InputError(f"{os.fspath(out)} is one of the files to read; give the binned file another name.")
     for name, value in {"categorical": roles.categorical, "weight": roles.show}.items():
         if value and format_of(files.files[0]) == LETOR:
             raise InputError(f"LETOR text has no named columns: {files.files[0]} takes no {parameter(name)}.")
+    for weight in roles.show:
+        if any(weight in asked for asked in (roles.features or (), roles.categorical, roles.dates)):
+            raise InputError(f"Column {weight!r} holds the weights; it cannot be a feature too.")
     return files
 
 
-def _description(known: Survey, *settings: Any) -> NDArray[np.uint8]:
+def _surveyed(
+    blocks: KeptBlocks, weight: str | None, on_block: Callable[[int, int], None] | None
+) -> tuple[Survey, KeptBlocks]:
+    """Make the first pass, again where LETOR text turns out to have more features than its first documents."""
+    try:
+        return survey(CountedBlocks(blocks, 1, on_block), blocks.kinds, weight), blocks
+    except MoreFeaturesError:
+        if blocks.files.n_features is not None:
+            raise
+    return _surveyed(KeptBlocks(blocks.files.with_all_features(), blocks.kinds), weight, on_block)
+
+
+def _description(
+    known: Survey, blocks: KeptBlocks, max_bins: int, is_coarse: bool, category_splits: str
+) -> NDArray[np.uint8]:
     """Return what a file says of itself, as bytes."""
+    columns = blocks.files.first.columns
+    settings = max_bins, is_coarse, [kind.value for kind in blocks.kinds], category_splits
+    if columns is not None and known.weight is not None:
+        columns = replace(columns, not_used={**columns.not_used, known.weight: "weight of documents"})
     about = {
+        "columns": None if columns is None else asdict(columns),
         "version": VERSION,
         "n_features": known.n_raw,
         "feature_names": known.names,
@@ -368,20 +392,3 @@ def _description(known: Survey, *settings: Any) -> NDArray[np.uint8]:
         "varies": known.varies,
     }
     return np.frombuffer(json.dumps(about | dict(zip(SETTINGS, settings, strict=True))).encode(), np.uint8)
-
-
-class _Counted:
-    """Blocks that report how many documents were read so far."""
-
-    def __init__(
-        self, blocks: Iterable[RankingData], number: int, on_block: Callable[[int, int], None] | None
-    ) -> None:
-        self._blocks, self._number, self._on_block = blocks, number, on_block
-
-    def __iter__(self) -> Iterator[RankingData]:
-        n_documents = 0
-        for block in self._blocks:
-            yield block
-            n_documents += len(block)
-            if self._on_block is not None:
-                self._on_block(self._number, n_documents)

@@ -10,6 +10,7 @@ from rankwright.data.dataset import RankingData
 if TYPE_CHECKING:
     from rankwright.base.arrays import Doubles, Integers
     from rankwright.data.categories import Category
+    from rankwright.data.column_roles import Columns
     from rankwright.data.groups import QueryGroups
 
 
@@ -23,8 +24,9 @@ class BinnedDocuments(RankingData):
         n_features: int,
         names: tuple[str, ...] | None,
         categories: tuple[Category, ...] = (),
+        columns: Columns | None = None,
     ) -> None:
-        for name, value in {"y": y, "feature_names": names, "document_ids": None, "columns": None}.items():
+        for name, value in {"y": y, "feature_names": names, "document_ids": None, "columns": columns}.items():
             self._set(name, value)
         self._set("groups", groups)
         self._set("categories", categories)

@@ -18,7 +18,7 @@ from rankwright.training.binned_features import SAMPLE_ROWS, smallest
 from rankwright.training.training_set import TrainingSet
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -67,7 +67,7 @@ class KeptBlocks:
     """Blocks, with query features, that are read once if all of them take no more than a quarter of the memory."""
 
     def __init__(self, files: JudgedFiles, kinds: tuple[QueryFeature, ...] = ()) -> None:
-        self.kinds, self._files = kinds, files
+        self.kinds, self.files = kinds, files
         self._kept: list[RankingData] | None = None
 
     def __iter__(self) -> Iterator[RankingData]:
@@ -75,8 +75,8 @@ class KeptBlocks:
             yield from self._kept
             return
         kept, room = [], available_memory() // 4
-        for narrow in self._files:
-            block = self._widened(narrow)
+        for narrow in self.files:
+            block = self._with_query_features(narrow)
             yield block
             room -= block.X.nbytes
             if room >= 0:
@@ -85,11 +85,28 @@ class KeptBlocks:
                 kept.clear()
         self._kept = kept if room >= 0 else None
 
-    def _widened(self, block: RankingData) -> RankingData:
+    def _with_query_features(self, block: RankingData) -> RankingData:
         if not self.kinds:
             return block
         wide = sealed(with_query_features(block.X, block.groups, self.kinds))
         return block.with_features(wide, block.feature_names, block.categories)
+
+
+class CountedBlocks:
+    """Blocks that report how many documents were read so far."""
+
+    def __init__(
+        self, blocks: Iterable[RankingData], number: int, on_block: Callable[[int, int], None] | None
+    ) -> None:
+        self._blocks, self._number, self._on_block = blocks, number, on_block
+
+    def __iter__(self) -> Iterator[RankingData]:
+        n_documents = 0
+        for block in self._blocks:
+            yield block
+            n_documents += len(block)
+            if self._on_block is not None:
+                self._on_block(self._number, n_documents)
 
 
 class RowSample:

@@ -167,14 +167,18 @@ def read_training_set(
     models: Sequence[HasFeatures] = (),
     *,
     max_memory: int | None = None,
+    validates: bool = False,
     n_jobs: int | None = None,
 ) -> TrainingSet:
-    """Read judged documents to learn from, or open a file of binned data."""
+    """Read judged documents to learn from, or open a file of binned data.
+
+    If the command also reads documents that validate, options of reading are for those beside binned data.
+    """
     if not is_binned(path):
         if max_memory is not None:
             raise InputError(f"--max-memory is for binned files: rankwright bin {path} --out FILE makes one.")
         return rw.TrainingSet(read_data(path, reading, models, n_jobs=n_jobs))
-    if reading != ReadOptions():
+    if reading != ReadOptions() and not validates:
         raise InputError(f"Options of reading data files have no effect on {path}, which is binned already.")
     return rw.BinnedData(path, max_memory=max_memory)
 
@@ -258,15 +262,22 @@ def _read(
 
 
 def _read_table(file: Path, delimiter: str | None, options: dict[str, Any]) -> Documents:
-    from rankwright.data.tables import ColumnsWarning
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ColumnsWarning)  # a note says the same
+    with columns_noted():
         if delimiter is None:
             documents: Documents = data.read_parquet(file, **options)
         else:
             documents = data.read_csv(file, delimiter=delimiter, **options)
     return documents
+
+
+@contextmanager
+def columns_noted() -> Iterator[None]:
+    """Suppress warnings of columns that are not used: a note will say the same."""
+    from rankwright.data.tables import ColumnsWarning
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ColumnsWarning)
+        yield
 
 
 @contextmanager

@@ -117,8 +117,14 @@ def _weights(scorer: Scorer, linear: LinearScorer) -> dict[str, float]:
 
 
 def binned_facts(binned: BinnedData) -> dict[str, Any]:
-    """Return the size of binned data, and how they were binned."""
-    return {"binned": True} | _sizes(binned.data) | binned.settings
+    """Return the size of binned data, how they were binned, and from which columns."""
+    data = binned.data
+    facts = {"binned": True} | _sizes(data) | binned.settings
+    if data.categories:
+        facts["categories"] = encodings(data.categories, {name: name for name in data.feature_names or ()})
+    if data.columns is not None:
+        facts["columns"] = _column_facts(data.columns)
+    return facts
 
 
 def _sizes(documents: Documents) -> dict[str, Any]:

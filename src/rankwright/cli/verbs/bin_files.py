@@ -8,7 +8,7 @@ from typing import Any
 import rankwright as rw
 from rankwright.base.errors import InputError
 from rankwright.base.wording import counted
-from rankwright.cli.options.data_files import ReadOptions
+from rankwright.cli.options.data_files import ReadOptions, columns_noted
 from rankwright.cli.options.faces import Face, names, true_or_false
 from rankwright.cli.options.option_groups import REQUIRED, argument, option
 from rankwright.cli.options.shared_options import JSON, checked_output
@@ -46,7 +46,7 @@ def bin_files(
     """
     checked_output(out, inputs=files)
     columns = _columns(reading)
-    with progress("binning", None) as step:
+    with progress("binning", None) as step, columns_noted():
         said = {1: "first pass, edges of bins", 2: "second pass, codes"}
         binned = rw.BinnedData.create(
             files,
@@ -57,10 +57,13 @@ def bin_files(
         )
     size = out.stat().st_size
     if json:
-        facts = {"documents": len(binned), "queries": len(binned.data.groups), "features": binned.n_features}
-        show_json(facts | {"max_bins": binned.max_bins, "coarse": binned.coarse, "bytes": size, "file": str(out)})
-    else:
-        note(f"wrote {out}: {describe(binned.data)}, {size / 2**20:,.0f} MiB")
+        from rankwright.cli.output.model_facts import binned_facts
+
+        show_json(binned_facts(binned) | {"bytes": size, "file": str(out)})
+        return
+    if binned.data.columns is not None:
+        note(str(binned.data.columns))
+    note(f"wrote {out}: {describe(binned.data)}, {size / 2**20:,.0f} MiB")
 
 
 def _columns(reading: ReadOptions) -> dict[str, Any]:

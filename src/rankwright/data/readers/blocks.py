@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -12,20 +13,22 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
-from rankwright.base.errors import InputError
+from rankwright.base.errors import InputError, parameter
+from rankwright.base.files import file_state
 from rankwright.base.wording import brief_list
 from rankwright.data.categories import Category
 from rankwright.data.column_roles import DOCUMENT, Roles
 from rankwright.data.dataset import Documents, RankingData
 from rankwright.data.readers.csv import checked_delimiter, csv_blocks
 from rankwright.data.readers.letor import letor_blocks
-from rankwright.data.readers.parquet import parquet_blocks, parquet_files
+from rankwright.data.readers.parquet import parquet_blocks, parquet_files, parquet_schema
 from rankwright.data.splitting import concat
-from rankwright.data.tables import documents_of, naming, warned
+from rankwright.data.tables import assigned_columns, documents_of, naming, warned
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from rankwright.base.files import FileState
     from rankwright.data.column_roles import Columns
     from rankwright.data.tables import TableColumn
 
@@ -46,7 +49,7 @@ class JudgedFiles:
 
     Iterating reads all of them in order and yields blocks of documents, which end where a query ends: documents of
     a query that follow each other are in one block, even where they are in different files. The first block
-    decides which columns are features.
+    decides which columns are features. A file that changed since the first block was read is refused.
 
     Parameters
     ----------
@@ -70,7 +73,8 @@ class JudgedFiles:
 
     @cached_property
     def first(self) -> Documents:
-        """The first block of the first file."""
+        """The first block of the first file; files whose columns differ are refused."""
+        self._require_equal_columns()
         return warned(next(self._blocks_of(self.files[0], self.roles, self.n_features, FIRST_DOCUMENTS)))
 
     @cached_property
@@ -82,7 +86,7 @@ class JudgedFiles:
             return {}
         roles = replace(_fixed(columns), label=None)
         for file in self.files:
-            with naming(file):
+            with self._unchanged(file):
                 for table in self._tables(file, roles, CATEGORY_ROWS, list(counts)):
                     for column in table:
                         if column.name in counts:
@@ -102,7 +106,7 @@ class JudgedFiles:
     def _blocks(self) -> Iterator[Documents]:
         columns, n_features = self.first.columns, self.first.n_features
         roles = self.roles if columns is None else replace(_fixed(columns), show=self.roles.show)
-        n_documents = max(1, BLOCK_VALUES // n_features)
+        n_documents = max(1, BLOCK_VALUES // max(1, n_features))
         for file in self.files:
             for block in self._blocks_of(file, roles, n_features, n_documents, self.categories):
                 if _features_of(block) != _features_of(self.first):
@@ -125,10 +129,10 @@ class JudgedFiles:
             needed = None
             if roles.features is not None:
                 needed = [roles.qid, roles.label or "", roles.docid or DOCUMENT, *roles.features, *roles.show]
-                needed += [*roles.categorical, *roles.dates]
+                needed += [*roles.drop, *roles.categorical, *roles.dates]
             tables = self._tables(file, roles, n_documents, needed)
             blocks = (documents_of(columns, roles, known=known) for columns in tables)
-        with naming(file):
+        with self._unchanged(file):
             yield from blocks
 
     def _tables(
@@ -139,6 +143,46 @@ class JudgedFiles:
             return parquet_blocks(file, needed, n_rows)
         blocks = csv_blocks(file, roles, checked_delimiter(file, self.delimiter), n_rows)
         return (columns for columns, _ in blocks)
+
+    def _require_equal_columns(self) -> None:
+        """Refuse files with other columns than the first, which would be left out, unless features are given."""
+        first, *others = self.files
+        if self.roles.features is not None or format_of(first) == LETOR:
+            return
+        expected = self._features_by_type(first) if others else {}
+        for file in others:
+            if odd := expected.items() ^ self._features_by_type(file).items():
+                names = brief_list(sorted({name for name, _ in odd}))
+                hint = f"name those to learn from in {parameter('features')}"
+                raise InputError(f"{file} and {first} differ in the columns {names}; {hint}.")
+
+    def _features_by_type(self, file: str) -> dict[str, bool]:
+        """Return for each column of a table whether it would be a feature by its name and type."""
+        with self._unchanged(file):
+            if format_of(file) == PARQUET:
+                columns = parquet_schema(file)
+            else:
+                columns = list(next(iter(self._tables(file, self.roles, FIRST_DOCUMENTS, None))))
+            features = assigned_columns(columns, self.roles).features
+        return {column.name: column.name in features for column in columns}
+
+    @cached_property
+    def _states(self) -> dict[str, FileState]:
+        return {file: file_state(Path(file)) for file in self.files}
+
+    @contextmanager
+    def _unchanged(self, file: str) -> Iterator[None]:
+        """Name the file in errors, and refuse it if it is not as it was when the first was read."""
+        before = self._states[file]
+        with naming(file):
+            yield
+        if file_state(Path(file)) != before:
+            raise InputError(f"{file} changed while it was read.")
+
+    def with_all_features(self) -> JudgedFiles:
+        """Return the same files of LETOR text with the features up to the highest in any of them."""
+        blocks = (block for file in self.files for block in self._blocks_of(file, self.roles, None, 1))
+        return replace(self, n_features=max(block.n_features for block in blocks))
 
 
 def judged_files(

@@ -11,6 +11,7 @@ import numpy as np
 
 from rankwright import _native
 from rankwright._native import LetorFault, LetorQueries
+from rankwright.base.array_files import MAGIC
 from rankwright.base.arrays import sealed
 from rankwright.base.errors import InputError, parameter, require_type
 from rankwright.base.files import is_compressed, write_whole
@@ -178,6 +179,10 @@ def _taken(
     return RankingData(sealed(X), sealed(y), qid, document_ids=ids)
 
 
+class MoreFeaturesError(InputError):
+    """A file has more features than were expected."""
+
+
 class Layout(NamedTuple):
     """Where the lines of a file name their queries; `sizes` is the file of query sizes, if that is needed.
 
@@ -192,6 +197,10 @@ class Layout(NamedTuple):
     @classmethod
     def of(cls, path: str, block: NDArray[np.uint8]) -> Layout:
         """Return the layout of a file that starts with these bytes, as its first document has it."""
+        if block[: len(MAGIC)].tobytes() == MAGIC:
+            raise InputError(
+                f"{path} holds bins of features, not their values: give the files that it was made from."
+            )
         fields, comment = _first_document(block)
         if not fields or any(word.startswith(b"qid:") for word in fields[:2]):
             return cls(LetorQueries.field)
@@ -279,7 +288,9 @@ def _check_contents(path: str, parser: _native.LetorParser, n_features: int | No
     if parser.n_rows == 0:
         raise InputError(f"{path} holds no documents.")
     if n_features is not None and parser.n_features > n_features:
-        raise InputError(f"{path} has {parser.n_features:,} features, more than the {n_features:,} expected.")
+        raise MoreFeaturesError(
+            f"{path} has {parser.n_features:,} features, more than the {n_features:,} expected."
+        )
 
 
 def _query_ids(ids: list[str]) -> NDArray[Any]:

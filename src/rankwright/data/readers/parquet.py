@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
+from fnmatch import fnmatchcase
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack, overload
@@ -77,13 +78,24 @@ def parquet_columns(path: str | PathLike[str]) -> Iterator[TableColumn]:
 def parquet_blocks(
     path: str | PathLike[str], columns: Sequence[str] | None, n_rows: int
 ) -> Iterator[Iterator[TableColumn]]:
-    """Yield the given columns of a file, or all of them, in blocks of at most `n_rows`."""
+    """Yield the columns of a file that are named or match a pattern, or all, in blocks of at most `n_rows`."""
     with _readable(path) as parquet:
         file = parquet.ParquetFile(path, pre_buffer=True)
+        if columns is not None:
+            names = file.schema_arrow.names
+            columns = [
+                name for name in names if name in columns or any(fnmatchcase(name, each) for each in columns)
+            ]
         for group in range(file.num_row_groups):  # a whole one on several threads, which batches are not
             table = file.read_row_group(group, columns=columns)
             for first in range(0, len(table), n_rows):
                 yield columns_of(table.slice(first, n_rows))
+
+
+def parquet_schema(path: str | PathLike[str]) -> list[TableColumn]:
+    """Return the columns of a file without their values."""
+    with _readable(path) as parquet:
+        return list(columns_of(parquet.read_schema(path).empty_table()))
 
 
 @contextmanager
