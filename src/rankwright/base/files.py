@@ -45,6 +45,16 @@ def is_compressed(path: str | os.PathLike[str]) -> bool:
     return os.fspath(path).endswith(".gz")
 
 
+def require_writable(path: Path) -> None:
+    """Refuse a file that could not be written, before the work whose result it is to hold."""
+    if path.is_dir():
+        raise InputError(f"{path} is a folder, not a file to write.")
+    if not path.parent.is_dir():
+        raise InputError(f"{path} cannot be written: there is no folder {path.parent}.")
+    if not os.access(folder := path.resolve().parent, os.W_OK):  # where a symbolic link leads
+        raise InputError(f"{path} cannot be written: nothing can be written to the folder {folder}.")
+
+
 @contextmanager
 def write_whole(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """Open a binary file that replaces the target once it is complete and on disk.

@@ -15,7 +15,7 @@ import numpy as np
 from rankwright import _native
 from rankwright.base.array_files import ArrayFile, ArrayWriter
 from rankwright.base.errors import InputError, parameter
-from rankwright.base.files import write_whole
+from rankwright.base.files import require_writable, write_whole
 from rankwright.distributed.partition import RoundTrees
 
 if TYPE_CHECKING:
@@ -63,6 +63,7 @@ class Checkpoint:
         if isinstance(every, bool) or not isinstance(every, int) or every < 1:
             raise InputError(f"{parameter('every')} must be a positive integer, not {every!r}.")
         self.path, self.every = Path(path), every
+        require_writable(self.path)
         self._fit: dict[str, Any] = {}
 
     def of_fit(self, fit: dict[str, Any]) -> Checkpoint:

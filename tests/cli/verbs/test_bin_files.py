@@ -55,3 +55,86 @@ def test_categories_query_features_and_weights(run, tmp_path):
     data = rw.read_csv(tmp_path / "a.csv", categorical=["brand"], drop=["clicks"])
     expected = rw.MART(rounds=3, query_features=["zscore", "rank"]).fit(data, sample_weight=columns["clicks"])
     assert rw.load(tmp_path / "m").predict(data).tobytes() == expected.predict(data).tobytes()
+
+
+def table(tmp_path, n_queries=20):
+    random = np.random.default_rng(3)
+    n = 10 * n_queries
+    columns = {
+        "query": np.repeat(np.arange(n_queries), 10),
+        "grade": random.integers(0, 3, n),
+        "bm25": random.normal(size=n),
+        "brand": random.choice(["a", "b", "c"], n),
+        "title": "text",
+        "clicks": random.random(n),
+    }
+    pd.DataFrame(columns).to_csv(tmp_path / "a.csv", index=False)
+    return tmp_path / "a.csv", ("--label", "grade", "--qid", "query")
+
+
+def test_columns_are_listed_as_other_readers_list_them(run, tmp_path):
+    file, columns = table(tmp_path)
+    options = (*columns, "--weight", "clicks", "--categorical", "brand")
+    code, _, err = run("bin", file, "--out", tmp_path / "t", *options)
+    assert code == 0
+    assert err.startswith(
+        "features: 2 columns (bm25, brand); categorical: brand; "
+        "not used: title (text), clicks (weight of documents)\nwrote "
+    )
+    described = json.loads(run("info", tmp_path / "t", "--json")[1])
+    assert described["columns"] == {
+        "grade": "label",
+        "query": "qid",
+        "bm25": "feature",
+        "brand": "categorical",
+        "title": "not used: text",
+        "clicks": "not used: weight of documents",
+    }
+    assert [*described["categories"]] == ["brand"]
+    plain = run("info", tmp_path / "t")
+    assert plain.code == 0
+    assert "bm25" in plain.out
+
+
+def test_validation_documents_may_have_columns_of_their_own(run, refuse, tmp_path):
+    file, columns = table(tmp_path)
+    options = ("--drop", "clicks", "--categorical", "brand")
+    run("bin", file, "--out", tmp_path / "t", *columns, *options)
+    training = ("train", "lambdamart", "--train", tmp_path / "t", "--model", tmp_path / "m", "--rounds", "3")
+    assert run(*training, "--valid", file, *columns)[0] == 0
+    data = rw.read_csv(file, label="grade", qid="query", categorical=["brand"], drop=["title", "clicks"])
+    expected = rw.LambdaMART(rounds=3).fit(data, validation=data)
+    assert rw.load(tmp_path / "m").predict(data).tobytes() == expected.predict(data).tobytes()
+    assert "which is binned already" in refuse(*training, *columns)
+
+
+def test_what_needs_values_is_refused_before_training(refuse, fold, tmp_path):
+    rw.BinnedData.create(fold / "train.txt", tmp_path / "t")
+    training = (
+        "train",
+        "mart",
+        "--train",
+        tmp_path / "t",
+        "--valid",
+        fold / "test.txt",
+        "--model",
+        tmp_path / "m",
+    )
+    needs_values = f"needs the values of features, and {tmp_path / 't'} holds bins: leave it out."
+    assert f"--report {needs_values}" in refuse(*training, "--report", tmp_path / "page.html")
+    assert f"--tune {needs_values}" in refuse(*training, "--tune")
+    assert "no folder" in refuse(*training, "--cluster", "2", "--checkpoint", tmp_path / "nodir" / "x")
+    assert not (tmp_path / "m").exists()
+
+
+def test_binned_files_are_no_documents(run, refuse, fold, tmp_path):
+    rw.BinnedData.create(fold / "train.txt", tmp_path / "t")
+    assert run("train", "mart", "--train", tmp_path / "t", "--model", tmp_path / "m", "--rounds", "2").code == 0
+    sentence = f"{tmp_path / 't'} holds bins of features, not their values: give the files that it was made from."
+    for verb in ("evaluate", "predict", "rank", "drift"):
+        assert refuse(verb, tmp_path / "m", "--data", tmp_path / "t") == sentence
+    for verb in ("crossval", "tune"):
+        assert refuse(verb, "mart", "--data", tmp_path / "t") == sentence
+    training = ("train", "mart", "--train", tmp_path / "t", "--model", tmp_path / "n")
+    assert refuse(*training, "--valid", tmp_path / "t") == sentence
+    assert refuse("bin", tmp_path / "t", "--out", tmp_path / "u") == sentence

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from rankwright.distributed.checkpoint import Checkpoint
     from rankwright.distributed.engine import Engine
     from rankwright.training.training_set import TrainingSet
 
@@ -59,10 +60,26 @@ def fits_sent(cluster: str | None, workers: int | None = None) -> Iterator[None]
             yield
 
 
-def require_binned(cluster: str | None, source: TrainingSet, path: Path) -> None:
-    """Refuse documents that workers cannot read."""
-    if cluster is not None and not isinstance(source, rw.BinnedData):
-        raise InputError(f"--cluster needs a binned file that all workers see: rankwright bin {path} --out FILE.")
+def check_source(source: TrainingSet, path: Path, *, cluster: str | None, report: Path | None, tune: bool) -> None:
+    """Refuse what needs a binned file, and what a binned file cannot give."""
+    if not isinstance(source, rw.BinnedData):
+        if cluster is not None:
+            raise InputError(
+                f"--cluster needs a binned file that all workers see: rankwright bin {path} --out FILE."
+            )
+        return
+    for name, is_asked in {"--report": report is not None, "--tune": tune}.items():
+        if is_asked:
+            raise InputError(f"{name} needs the values of features, and {path} holds bins: leave it out.")
+
+
+def checked_checkpoint(path: Path | None) -> Checkpoint | None:
+    """Return the checkpoint of the option, if any; one that cannot be written is refused."""
+    if path is None:
+        return None
+    from rankwright.distributed import Checkpoint
+
+    return Checkpoint(path)
 
 
 def _engine(cluster: str) -> Engine:

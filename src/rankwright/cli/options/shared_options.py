@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shlex
 import sys
 from collections.abc import Iterable, Sequence
@@ -10,6 +9,7 @@ from pathlib import Path
 
 import rankwright as rw
 from rankwright.base.errors import InputError
+from rankwright.base.files import require_writable
 from rankwright.cli.options.data_files import FORMATS
 from rankwright.cli.options.option_groups import MORE, REQUIRED, argument, option
 
@@ -59,12 +59,7 @@ def checked_output(path: Path, *, inputs: Iterable[Path | None] = ()) -> Path:
     """Refuse a path that cannot be written or that the command reads."""
     if str(path) == "-":
         raise InputError("- is standard output, where only scores and rankings can go; name a file.")
-    if path.is_dir():
-        raise InputError(f"{path} is a folder, not a file to write.")
-    if not path.parent.is_dir():
-        raise InputError(f"{path} cannot be written: there is no folder {path.parent}.")
-    if not os.access(folder := path.resolve().parent, os.W_OK):  # where a symbolic link leads
-        raise InputError(f"{path} cannot be written: nothing can be written to the folder {folder}.")
+    require_writable(path)
     if any(read is not None and read.exists() and path.exists() and read.samefile(path) for read in inputs):
         raise InputError(f"{path} is an input of this command; write to another file.")
     return path

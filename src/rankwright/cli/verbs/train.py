@@ -10,7 +10,14 @@ from typing import TYPE_CHECKING, Any, cast
 import rankwright as rw
 from rankwright.base.errors import InputError
 from rankwright.base.wording import counted, metric_value, seconds
-from rankwright.cli.options.clusters import CHECKPOINT, CLUSTER, MAX_MEMORY, opened_engine, require_binned
+from rankwright.cli.options.clusters import (
+    CHECKPOINT,
+    CLUSTER,
+    MAX_MEMORY,
+    check_source,
+    checked_checkpoint,
+    opened_engine,
+)
 from rankwright.cli.options.config import configurable
 from rankwright.cli.options.data_files import ReadOptions, read_training_set, read_validation
 from rankwright.cli.options.option_groups import option
@@ -93,10 +100,12 @@ def train(
     tried = read_grid(chosen, grid)
     checked_output(model, inputs=(train, valid, start))
     check_report(report, inputs=(train, valid, start), model=model)
+    saved = checked_checkpoint(checkpoint)
     submodel = None if start is None else rw.load(start)
     models = [] if submodel is None else [submodel]
-    source = read_training_set(train, reading, models, max_memory=max_memory, n_jobs=jobs)
-    require_binned(cluster, source, train)
+    validates = valid is not None
+    source = read_training_set(train, reading, models, max_memory=max_memory, validates=validates, n_jobs=jobs)
+    check_source(source, train, cluster=cluster, report=report, tune=tune)
     judged = source.data
     validation = None if valid is None else read_validation(valid, reading, judged, n_jobs=jobs)
     started, held_out = time.perf_counter(), validation
@@ -104,7 +113,7 @@ def train(
     if tuning is not None:
         chosen, judged, validation = tuning.ranker, tuning.data.data, None
     with opened_engine(cluster) as engine:
-        where: dict[str, Any] = {"cluster": engine, "checkpoint": checkpoint, "refit": refit}
+        where: dict[str, Any] = {"cluster": engine, "checkpoint": saved, "refit": refit}
         fit_with_progress(chosen, source if tuning is None else tuning.data, validation, submodel, **where)
     facts = _facts(chosen, judged, time.perf_counter() - started) | _tuning_facts(tuning) | {"model": str(model)}
     rw.save(chosen, model)

@@ -35,7 +35,7 @@ def located(documents: Any, cluster: Any, checkpoint: Any, bins: dict[str, Any])
         return
     from rankwright.distributed.cluster import opened_cluster, opened_source  # only clusters need it
 
-    with opened_source(documents, bins) as binned, opened_cluster(cluster, checkpoint) as opened:
+    with opened_cluster(cluster, checkpoint) as opened, opened_source(documents, bins) as binned:
         yield binned, opened
 
 
