@@ -78,8 +78,10 @@ class RoundTrees(NamedTuple):
         if self.shared:
             values = self.trees[0]["leaf_value"].reshape(len(self.trees[0]["feature"]) + 1, -1)
             return np.ascontiguousarray(values[leaves[0]].T)
-        each = [tree["leaf_value"][leaf] for tree, leaf in zip(self.trees, leaves, strict=True)]
-        return np.stack(each)
+        outputs = np.empty((len(leaves), len(leaves[0])))
+        for row, tree, leaf in zip(outputs, self.trees, leaves, strict=True):
+            tree["leaf_value"].take(leaf, out=row, mode="clip")  # the mode that needs no copy of the row
+        return outputs
 
 
 class Partition:
@@ -91,6 +93,7 @@ class Partition:
     def __init__(self, number: int, part: BinnedPart, fit: PartFit, n_threads: int) -> None:
         self.number, self._part, self._fit, self._n_threads = number, part, fit, n_threads
         self._scores, self._matrix = fit.scores, part.codes().matrix
+        self._measures = fit.metric.native_measure(part.labels.y, part.labels.groups) if len(part) else None
         self._rows = _native.PartitionRows(self._matrix, n_threads)
         self._gradient = self._hessian = np.zeros((1, 0))
         self._sample = all_rows(len(part))
@@ -182,15 +185,18 @@ class Partition:
     ) -> tuple[bool, dict[int, Doubles]]:
         outputs = trees.outputs(leaves)
         with np.errstate(over="ignore", invalid="ignore"):
-            total = trees.step * (outputs[0] if self._scores.ndim == 1 else outputs)
+            total = outputs[0] if self._scores.ndim == 1 else outputs
+            total *= trees.step
             total += self._scores
         self._scores = total
         finite = bool(np.isfinite(total).all())
         return finite, {self.number: self._measure() if measured and finite else np.zeros(0)}
 
     def _measure(self) -> Doubles:
-        labels = self._part.labels
-        ranking = Ranking.of(self._fit.read(self._scores, 0.0), labels.groups, n_jobs=self._n_threads)
+        labels, scores = self._part.labels, self._fit.read(self._scores, 0.0)
+        if self._measures is not None:
+            return self._measures.of_rounds(scores[None], self._n_threads)[0]
+        ranking = Ranking.of(scores, labels.groups, n_jobs=self._n_threads)
         return self._fit.metric.per_query_with_empty(labels.y, ranking, n_jobs=self._n_threads)
 
     def _of_class(self, of_class: int | None) -> tuple[Doubles, Doubles]:

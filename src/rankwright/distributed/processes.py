@@ -7,7 +7,8 @@ import pickle
 import signal
 import subprocess
 import sys
-from concurrent.futures import ThreadPoolExecutor
+from collections import deque
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from queue import SimpleQueue
 from threading import Lock, Thread
@@ -37,6 +38,7 @@ COMMAND = "from rankwright.distributed.processes import answer_calls; answer_cal
 SECONDS_TO_END = 5.0
 HEADER = 8  # bytes of a message's length
 PIPE_BYTES = 1 << 20  # instead of 64 KiB: a process waits less often for the other
+ROOM = PIPE_BYTES // 2 if sys.platform == "linux" else 1 << 12  # of an empty pipe
 
 
 Message = list[memoryview]  # the bytes of a message, and those of its arrays
@@ -80,7 +82,7 @@ class Processes(Engine):
         return [Actor(number, make, self._open(make)) for number in range(n)]
 
     def call(self, actor: Actor, method: str, *arguments: Any) -> Call:
-        return Call(actor, actor.handle.threads.submit(actor.handle.ask, method, arguments))
+        return Call(actor, actor.handle.ask(method, arguments))
 
     def last_sign(self, actor: Actor) -> float:
         last: float = actor.handle.last_sign
@@ -116,7 +118,7 @@ class Processes(Engine):
         try:
             for attempt in range(1, MAX_ATTEMPTS + 1):
                 try:
-                    return channel.ask("run", (function, arguments))
+                    return channel.ask("run", (function, arguments)).result()
                 except LostError:
                     self._close(channel)
                     if self._threads is None or attempt == MAX_ATTEMPTS:
@@ -144,7 +146,7 @@ class _Functions:
 
 
 class _Channel:
-    """A process and the thread that asks it: a write to a stopped process blocks once the pipe is full."""
+    """A process, and the thread that receives its answers."""
 
     def __init__(self, make: Callable[[], object]) -> None:
         environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
@@ -156,29 +158,38 @@ class _Channel:
             env=environment,
         )
         self.last_sign = 0.0
-        self.threads = ThreadPoolExecutor(1)
-        self.threads.submit(self._send, _packed(make))
+        self._lock, self._awaited, self._end = Lock(), deque[Future[Any]](), ""
+        self._writer = ThreadPoolExecutor(1)  # a write to a stopped process blocks once the pipe is full
+        self._writer.submit(self._send, _packed(make))
+        self._receiver = Thread(target=self._receive, daemon=True)
+        self._receiver.start()
 
-    def ask(self, method: str, arguments: tuple[Any, ...]) -> Any:
-        """Send a call and return its answer; raise what the method raised."""
-        message = _packed((method, arguments))
+    def ask(self, method: str, arguments: tuple[Any, ...]) -> Future[Any]:
+        """Send a call and return the future of its answer, or of what the method raised."""
+        answer: Future[Any] = Future()
         try:
+            message = _packed((method, arguments))
+        except InputError as error:
+            answer.set_exception(error)
+            return answer
+        with self._lock:
+            if self._end:
+                answer.set_exception(LostError(self._end))
+                return answer
+            is_idle = self.last_sign > 0.0 and not self._awaited  # what was sent before has been read
+            self._awaited.append(answer)
+        if is_idle and sum(map(len, message)) < ROOM:
             self._send(message)
-            assert self.process.stdout is not None
-            while not (reply := _read(self.process.stdout)):  # a message without parts
-                self.last_sign = monotonic()
-            failure, answer = _unpacked(reply)
-        except (OSError, EOFError, ValueError):
-            raise LostError(self._end()) from None
-        if failure is not None:
-            raise failure
+        else:
+            self._writer.submit(self._send, message)
         return answer
 
     def close(self) -> None:
         """End the process, also a stopped one."""
         self.process.kill()
         self.process.wait()
-        self.threads.shutdown(wait=True, cancel_futures=True)
+        self._writer.shutdown(wait=True, cancel_futures=True)
+        self._receiver.join()
         for pipe in (self.process.stdin, self.process.stdout):
             assert pipe is not None
             with suppress(OSError):
@@ -186,10 +197,36 @@ class _Channel:
 
     def _send(self, message: Message) -> None:
         assert self.process.stdin is not None
-        _write(self.process.stdin, message)
+        with suppress(OSError):  # the receiver notices that the process has ended
+            _write(self.process.stdin, message)
 
-    def _end(self) -> str:
-        """Return how the process ended."""
+    def _receive(self) -> None:
+        assert self.process.stdout is not None
+        with suppress(OSError, EOFError, ValueError):
+            while True:
+                reply = _read(self.process.stdout)
+                self.last_sign = monotonic()
+                if reply:  # a sign of life has no parts
+                    self._answer(reply)
+        end = self._how_it_ended()
+        with self._lock:
+            self._end = end
+        for answer in self._awaited:
+            answer.set_exception(LostError(end))
+
+    def _answer(self, reply: Message) -> None:
+        try:
+            failure, result = _unpacked(reply)
+        except Exception as error:
+            failure, result = error, None
+        with self._lock:
+            answer = self._awaited.popleft()
+        if failure is None:
+            answer.set_result(result)
+        else:
+            answer.set_exception(failure)
+
+    def _how_it_ended(self) -> str:
         with suppress(subprocess.TimeoutExpired):
             status = self.process.wait(SECONDS_TO_END)
             if status < 0:
