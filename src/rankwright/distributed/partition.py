@@ -195,7 +195,8 @@ class Partition:
     def _measure(self) -> Doubles:
         labels, scores = self._part.labels, self._fit.read(self._scores, 0.0)
         if self._measures is not None:
-            return self._measures.of_rounds(scores[None], self._n_threads)[0]
+            values: Doubles = self._measures.of_rounds(scores[None], self._n_threads)[0]
+            return values
         ranking = Ranking.of(scores, labels.groups, n_jobs=self._n_threads)
         return self._fit.metric.per_query_with_empty(labels.y, ranking, n_jobs=self._n_threads)
 

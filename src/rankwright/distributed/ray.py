@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 TOKEN_REMEDY = "set RAY_AUTH_MODE=token and RAY_AUTH_TOKEN or RAY_AUTH_TOKEN_PATH to those of the cluster"
 PINGS = "pings"  # are answered while a call runs
 QUIET = {"log_to_driver": False, "logging_level": "error"}
+# Sums of leaves travel with the answer: by way of the object store a request takes twice as long.
+SETTINGS = {"max_direct_call_object_size": 1 << 22}
 
 
 class Ray(Engine):
@@ -166,7 +168,7 @@ class Ray(Engine):
             end = monotonic() + self.timeout
             while not self._ray.is_initialized():
                 try:
-                    self._ray.init(num_cpus=cores, include_dashboard=False, **QUIET)
+                    self._ray.init(num_cpus=cores, include_dashboard=False, _system_config=SETTINGS, **QUIET)
                 except (
                     Exception
                 ) as error:  # no more specific one: Ray itself waits 30 s, which a busy machine may need
