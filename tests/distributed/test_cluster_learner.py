@@ -158,12 +158,26 @@ def test_a_call_that_is_waited_for_alone_may_take_ten_times_as_long_as_any_befor
         [],
         [(hung, "it did not answer within 0.2 s; a longer timeout gives it more")],
     )
+    engine.timeout = 0.05
     Timer(0.3, slow.future.set_result, [7]).start()
-    assert engine.wait([slow], timeout=0.05) == ([(slow, 7)], [])
+    assert engine.wait([slow]) == ([(slow, 7)], [])
     start = time.monotonic()
     _, losses = engine.wait([hung], timeout=0.02)
     assert [lost.call for lost in losses] == [hung]
     assert time.monotonic() - start > 3.0
+
+
+def test_neither_loads_nor_late_answers_give_later_calls_more_time():
+    engine = Living(1)
+    (actor,) = engine.start(list, 1)
+    late, load, hung = (Call(actor, Future()) for _ in range(3))
+    engine.timeout = 0.02
+    assert [lost.call for lost in engine.wait([late])[1]] == [late]
+    late.future.set_result(7)
+    Timer(0.3, load.future.set_result, [7]).start()
+    assert engine.wait([load], timeout=0.2) == ([(load, 7)], [])
+    _, losses = engine.wait([hung])
+    assert losses == [(hung, "it did not answer within 0.2 s; a longer timeout gives it more")]
 
 
 def test_a_submitted_function_may_take_any_time():

@@ -4,9 +4,11 @@ import math
 import os
 import signal
 import socket
+import sys
 import time
 from contextlib import suppress
 from functools import partial
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -157,6 +159,32 @@ def test_the_number_of_workers_is_checked(workers):
 def test_the_timeout_is_checked():
     with pytest.raises(rw.InputError, match="timeout must be a positive number of seconds, not 0"):
         rw.distributed.Processes(1, timeout=0)
+
+
+@pytest.mark.parametrize(
+    ("error", "again", "sentence"),
+    [
+        (ValueError("num_cpus is wrong"), False, "Ray did not start: num_cpus is wrong"),
+        (PermissionError(13, "denied", "/tmp/ray"), False, "Ray did not start: .*denied"),
+        (
+            Exception("The current node timed out"),
+            True,
+            "Ray did not start within 0.2 s: The current node timed out",
+        ),
+        (RuntimeError("Failed to start GCS"), True, "Ray did not start within 0.2 s: Failed to start GCS"),
+    ],
+)
+def test_ray_is_started_again_only_where_it_waited_in_vain(error, again, sentence, monkeypatch):
+    tries = []
+
+    def init(**_options):
+        tries.append(time.sleep(0.09))
+        raise error
+
+    monkeypatch.setitem(sys.modules, "ray", SimpleNamespace(is_initialized=lambda: False, init=init))
+    with pytest.raises(rw.InputError, match=sentence):
+        rw.distributed.Ray(timeout=0.2)
+    assert (len(tries) > 1) == again
 
 
 @pytest.mark.clusters

@@ -85,14 +85,14 @@ class Coordinator:
         for actor, shares in self._shares.items():
             numbers = [share.number for share in shares]
             calls[self._engine.call(actor, "run", numbers, method, *arguments)] = actor
-        answers = self._answers(calls, self._engine.timeout)
+        answers = self._answers(calls, None)
         self.n_bytes += len(calls) * _size(arguments) + sum(map(_size, answers))
         return combined(method, answers)
 
     def _load(self, actor: Actor) -> Call:
         return self._engine.call(actor, "load", self._shares[actor], self._rounds, self._requests)
 
-    def _answers(self, calls: dict[Call, Actor], timeout: float) -> list[Any]:
+    def _answers(self, calls: dict[Call, Actor], timeout: float | None) -> list[Any]:
         """Return the answer to each call; where its worker is lost, those of workers in its place."""
         answers: dict[Actor, list[Any]] = {}
         for _ in range(MAX_ATTEMPTS):

@@ -88,7 +88,7 @@ class Engine(ABC):
         if not timeout > 0:
             raise InputError(f"{parameter('timeout')} must be a positive number of seconds, not {timeout!r}.")
         self.timeout = timeout
-        self._slowest = 0.0  # seconds of the slowest call of an actor that was answered so far
+        self._slowest = 0.0  # seconds of the slowest request that was answered so far
 
     @property
     @abstractmethod
@@ -130,8 +130,9 @@ class Engine(ABC):
         -------
         answers, losses
             Each in the order of the calls. The call of an actor that gives no sign of life for `timeout` seconds
-            (None: the engine's) is lost, and one that takes 10 times as long as that and as all calls that have
-            been answered, here or, as long as none is, before; a submitted function may take any time.
+            (None: the engine's, as for all requests but those that load) is lost, and one that takes 10 times as
+            long as that and as all calls that have been answered here or, as long as none is, as all requests
+            before; a submitted function may take any time.
         """
         calls, seconds, start = list(calls), self.timeout if timeout is None else timeout, monotonic()
         took: list[float] = []  # seconds, of each call that has been answered
@@ -139,7 +140,6 @@ class Engine(ABC):
         def note(ended: Future[Any]) -> None:
             if not ended.cancelled() and ended.exception() is None:
                 took.append(monotonic() - start)
-                self._slowest = max(self._slowest, took[-1])
 
         def overdue(call: Call) -> str:  # why it is lost; empty while it is awaited
             waited = monotonic() - start
@@ -156,6 +156,8 @@ class Engine(ABC):
         while awaited := [call for call in calls if not call.future.done() and not reasons[call]]:
             wait_for([call.future for call in awaited], SECONDS_PER_WAIT)
             reasons = {call: overdue(call) for call in calls if not call.future.done()}
+        if timeout is None:
+            self._slowest = max(self._slowest, *took, 0.0)
         answers, losses = [], []
         for call in calls:
             if not call.future.done():

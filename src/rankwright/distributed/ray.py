@@ -164,16 +164,7 @@ class Ray(Engine):
     def _connect(self, address: str | None) -> None:
         """Connect to a cluster, or start one."""
         if address is None:
-            cores = max(available_threads(), int(self._cpus * (self._wanted or 1)))
-            end = monotonic() + self.timeout
-            while not self._ray.is_initialized():
-                try:
-                    self._ray.init(num_cpus=cores, include_dashboard=False, _system_config=SETTINGS, **QUIET)
-                except (
-                    Exception
-                ) as error:  # no more specific one: Ray itself waits 30 s, which a busy machine may need
-                    if monotonic() > end:
-                        raise InputError(f"Ray did not start within {self.timeout:g} s: {error}") from None
+            self._start_cluster()
             return
         _require_listener(address, self.timeout)
         try:
@@ -188,6 +179,19 @@ class Ray(Engine):
         except (ConnectionError, RuntimeError, ValueError) as error:
             reason = str(error).splitlines()[0]
             raise InputError(f"The Ray cluster at {address} cannot be used: {reason}") from None
+
+    def _start_cluster(self) -> None:
+        """Start a cluster of this machine; again where Ray waited for it in vain, as on a busy machine."""
+        cores = max(available_threads(), int(self._cpus * (self._wanted or 1)))
+        end = monotonic() + self.timeout
+        while not self._ray.is_initialized():
+            try:
+                self._ray.init(num_cpus=cores, include_dashboard=False, _system_config=SETTINGS, **QUIET)
+            except Exception as error:
+                waited = type(error) is Exception or isinstance(error, TimeoutError | RuntimeError)
+                if not waited or monotonic() > end:
+                    within = f" within {self.timeout:g} s" if waited else ""
+                    raise InputError(f"Ray did not start{within}: {str(error).strip()}") from None
 
 
 def _call(function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
