@@ -159,9 +159,24 @@ def test_values_in_the_order_of_the_input_are_refused(tmp_path):
         with pytest.raises(rw.InputError, match=f"{next(iter(values))} follows the order of the input"):
             rw.LambdaMART(rounds=2).fit(binned, **values)
     assert len(rw.LambdaMART().fit(binned).history_) == 200  # without queries held out
-    for option in ({"weight": "w"}, {"categorical": ["c"]}):
-        with pytest.raises(rw.InputError, match=f"takes no {next(iter(option))}"):
-            rw.BinnedData.create(tmp_path / "all.txt", tmp_path / "out", **option)
+
+
+@pytest.mark.parametrize(
+    "option", ["weight", "label", "qid", "features", "drop", "categorical", "dates", "delimiter"]
+)
+def test_options_of_tables_are_refused_for_letor_text(option, tmp_path):
+    rw.write_letor(judged(), tmp_path / "all.txt")
+    with pytest.raises(rw.InputError, match=f"{option} has no effect on .*all.txt, which is read as LETOR"):
+        rw.BinnedData.create(tmp_path / "all.txt", tmp_path / "out", **{option: "f1"})
+
+
+def test_options_of_other_formats_are_refused_for_tables(tmp_path):
+    frame(judged()).to_csv(tmp_path / "a.csv", index=False)
+    frame(judged()).to_parquet(tmp_path / "a.parquet")
+    with pytest.raises(rw.InputError, match=r"n_features has no effect on .*a.csv, which is read as CSV"):
+        rw.BinnedData.create(tmp_path / "a.csv", tmp_path / "out", n_features=5)
+    with pytest.raises(rw.InputError, match=r"delimiter has no effect on .*a.parquet, which is read as Parquet"):
+        rw.BinnedData.create(tmp_path / "a.parquet", tmp_path / "out", delimiter=",")
 
 
 def test_a_weight_is_one_column(tmp_path):
@@ -411,6 +426,8 @@ def test_files_that_cannot_be_read_together_are_refused(tmp_path):
         rw.BinnedData.create([tmp_path / "a.csv", tmp_path / "c.txt"], tmp_path / "out")
     with pytest.raises(rw.InputError, match=r"There is no file .*d-\*.txt"):
         rw.BinnedData.create(tmp_path / "d-*.txt", tmp_path / "out")
+    with pytest.raises(rw.InputError, match=r"holds no .parquet files; name others by a pattern, such as "):
+        rw.BinnedData.create(tmp_path, tmp_path / "out")
     with pytest.raises(rw.InputError, match=r"a.csv is given more than once"):
         rw.BinnedData.create([tmp_path / "a.csv", tmp_path / "[a].csv"], tmp_path / "out")
     assert not (tmp_path / "out").exists()

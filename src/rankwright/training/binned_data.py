@@ -22,12 +22,11 @@ from rankwright.base.files import write_whole
 from rankwright.base.resources import resolve_threads
 from rankwright.base.wording import counted
 from rankwright.data.categories import Category, checked_categories, levelled
-from rankwright.data.column_roles import Columns, Roles
+from rankwright.data.column_roles import LABEL, QUERY, Columns, Roles
 from rankwright.data.feature_ranges import FeatureRanges
 from rankwright.data.groups import QueryGroups
 from rankwright.data.query_features import QueryFeature
-from rankwright.data.readers.blocks import LETOR, format_of, judged_files
-from rankwright.data.readers.letor import MoreFeaturesError
+from rankwright.data.readers.blocks import CSV, LETOR, format_of, judged_files
 from rankwright.training.binned_documents import BinnedDocuments
 from rankwright.training.binned_features import (
     COARSE_DOCUMENTS,
@@ -37,7 +36,7 @@ from rankwright.training.binned_features import (
     require_bins,
 )
 from rankwright.training.file_codes import NO_LEVEL, Binner
-from rankwright.training.file_survey import Bins, CountedBlocks, KeptBlocks, survey
+from rankwright.training.file_survey import Bins, CountedBlocks, KeptBlocks, first_pass
 from rankwright.training.training_set import QueryLabels, TrainingSet
 
 if TYPE_CHECKING:
@@ -164,7 +163,7 @@ class BinnedData(TrainingSet):
         unused, shown = [drop] if isinstance(drop, str) else [*drop], [] if weight is None else [weight]
         roles = Roles(label, qid, None, features, unused + shown, categorical, dates, shown)
         read = _files_of(files, path, roles, delimiter, n_features)
-        known, blocks = _surveyed(KeptBlocks(read, kinds), weight, on_block)
+        known, blocks = first_pass(KeptBlocks(read, kinds), weight, on_block)
         is_coarse = known.n_documents >= COARSE_DOCUMENTS if coarse is None else coarse
         bins = known.bins(max_bins, threads, sets=category_splits == "sets")
         binner = Binner(known, bins, threads, coarse=is_coarse)
@@ -354,25 +353,24 @@ def _files_of(
     files = judged_files(paths, roles, delimiter=delimiter, n_features=n_features, counts_categories=True)
     if os.path.realpath(out) in map(os.path.realpath, files.files):
         raise InputError(f"{os.fspath(out)} is one of the files to read; give the binned file another name.")
-    for name, value in {"categorical": roles.categorical, "weight": roles.show}.items():
-        if value and format_of(files.files[0]) == LETOR:
-            raise InputError(f"LETOR text has no named columns: {files.files[0]} takes no {parameter(name)}.")
+    _refuse_without_effect(files.files[0], roles, delimiter, n_features)
     for weight in roles.show:
         if any(weight in asked for asked in (roles.features or (), roles.categorical, roles.dates)):
             raise InputError(f"Column {weight!r} holds the weights; it cannot be a feature too.")
     return files
 
 
-def _surveyed(
-    blocks: KeptBlocks, weight: str | None, on_block: Callable[[int, int], None] | None
-) -> tuple[Survey, KeptBlocks]:
-    """Make the first pass, again where LETOR text turns out to have more features than its first documents."""
-    try:
-        return survey(CountedBlocks(blocks, 1, on_block), blocks.kinds, weight), blocks
-    except MoreFeaturesError:
-        if blocks.files.n_features is not None:
-            raise
-    return _surveyed(KeptBlocks(blocks.files.with_all_features(), blocks.kinds), weight, on_block)
+def _refuse_without_effect(file: str, roles: Roles, delimiter: str | None, n_features: int | None) -> None:
+    kind = format_of(file)
+    without: dict[str, Any] = {"n_features": n_features}
+    if kind == LETOR:
+        without = {"weight": roles.show, "label": roles.label != LABEL, "qid": roles.qid != QUERY}
+        without |= {name: getattr(roles, name) for name in ("features", "drop", "categorical", "dates")}
+    if kind != CSV:
+        without["delimiter"] = delimiter
+    for name, value in without.items():
+        if value:
+            raise InputError(f"{parameter(name)} has no effect on {file}, which is read as {kind}.")
 
 
 def _description(

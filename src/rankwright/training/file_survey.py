@@ -14,6 +14,7 @@ from rankwright.data.categories import level_counts
 from rankwright.data.dataset import content_hashes, query_hashes, sampling_keys
 from rankwright.data.feature_ranges import FeatureRanges, extremes, n_without_value
 from rankwright.data.query_features import with_query_features
+from rankwright.data.readers.letor import MoreFeaturesError
 from rankwright.training.binned_features import SAMPLE_ROWS, smallest
 from rankwright.training.training_set import TrainingSet
 
@@ -181,6 +182,18 @@ class Survey(NamedTuple):
         frequencies = np.array(counts, dtype=np.uint32).reshape(-1, CODES)
         frequencies[:, -1] = np.minimum(self.n_missing, np.iinfo(np.uint32).max)
         return Bins(edges, frequencies, level_rows)
+
+
+def first_pass(
+    blocks: KeptBlocks, weight: str | None, on_block: Callable[[int, int], None] | None
+) -> tuple[Survey, KeptBlocks]:
+    """Survey all blocks, again where LETOR text turns out to have more features than its first documents."""
+    try:
+        return survey(CountedBlocks(blocks, 1, on_block), blocks.kinds, weight), blocks
+    except MoreFeaturesError:
+        if blocks.files.n_features is not None:
+            raise
+    return first_pass(KeptBlocks(blocks.files.with_all_features(), blocks.kinds), weight, on_block)
 
 
 def survey(blocks: Iterable[RankingData], kinds: Sequence[QueryFeature] = (), weight: str | None = None) -> Survey:

@@ -123,6 +123,9 @@ def test_what_needs_values_is_refused_before_training(refuse, fold, tmp_path):
     needs_values = f"needs the values of features, and {tmp_path / 't'} holds bins: leave it out."
     assert f"--report {needs_values}" in refuse(*training, "--report", tmp_path / "page.html")
     assert f"--tune {needs_values}" in refuse(*training, "--tune")
+    assert f"--refit {needs_values}" in refuse(*training, "--refit", "--valid", fold / "test.txt")
+    rw.save(rw.MART(rounds=1).fit(rw.read_letor(fold / "train.txt")), tmp_path / "s")
+    assert f"--start {needs_values}" in refuse(*training, "--start", tmp_path / "s")
     assert "no folder" in refuse(*training, "--cluster", "2", "--checkpoint", tmp_path / "nodir" / "x")
     assert not (tmp_path / "m").exists()
 

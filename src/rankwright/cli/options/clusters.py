@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import rankwright as rw
 from rankwright.base.errors import InputError
 from rankwright.cli.options.option_groups import MORE, option
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
     from rankwright.distributed.checkpoint import Checkpoint
@@ -60,16 +60,16 @@ def fits_sent(cluster: str | None, workers: int | None = None) -> Iterator[None]
             yield
 
 
-def check_source(source: TrainingSet, path: Path, *, cluster: str | None, report: Path | None, tune: bool) -> None:
-    """Refuse what needs a binned file, and what a binned file cannot give."""
+def check_source(source: TrainingSet, path: Path, *, cluster: str | None, asked: Mapping[str, Any]) -> None:
+    """Refuse a cluster without a binned file, and options that a binned file has no values for."""
     if not isinstance(source, rw.BinnedData):
         if cluster is not None:
             raise InputError(
                 f"--cluster needs a binned file that all workers see: rankwright bin {path} --out FILE."
             )
         return
-    for name, is_asked in {"--report": report is not None, "--tune": tune}.items():
-        if is_asked:
+    for name, value in asked.items():
+        if value:
             raise InputError(f"{name} needs the values of features, and {path} holds bins: leave it out.")
 
 

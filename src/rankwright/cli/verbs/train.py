@@ -105,7 +105,8 @@ def train(
     models = [] if submodel is None else [submodel]
     validates = valid is not None
     source = read_training_set(train, reading, models, max_memory=max_memory, validates=validates, n_jobs=jobs)
-    check_source(source, train, cluster=cluster, report=report, tune=tune)
+    of_values = {"--report": report, "--tune": tune, "--refit": refit, "--start": start}
+    check_source(source, train, cluster=cluster, asked=of_values)
     judged = source.data
     validation = None if valid is None else read_validation(valid, reading, judged, n_jobs=jobs)
     started, held_out = time.perf_counter(), validation

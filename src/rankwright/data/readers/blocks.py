@@ -252,6 +252,8 @@ def expanded(path: AnyPath) -> list[str]:
     name = os.fspath(path)
     if Path(name).is_file():
         return [name]
+    if Path(name).is_dir() and next(Path(name).rglob("*.parquet"), None) is None:
+        raise InputError(f"{name} holds no .parquet files; name others by a pattern, such as '{name}/*.csv'.")
     if Path(name).is_dir() or format_of(name) == PARQUET:
         return parquet_files(name)
     folder = Path(Path(name).anchor)
