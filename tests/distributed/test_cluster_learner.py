@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 from concurrent.futures import Future
+from functools import partial
 from pathlib import Path
 from threading import Timer
 
@@ -20,7 +21,7 @@ from in_process import InProcess
 from properties import examples
 from rankwright.base.errors import InputError
 from rankwright.distributed.cluster import Cluster
-from rankwright.distributed.engine import Call
+from rankwright.distributed.engine import Actor, Call, Host
 
 RANKERS = {
     "lambdamart": rw.LambdaMART(rounds=4, max_leaves=6),
@@ -108,6 +109,19 @@ def test_neither_partitions_nor_losses_change_a_bit(folder, expected, case, work
     engine = InProcess(workers, lose=lost.__contains__, restarts=restarts)
     ranker = fitted(name, folder, coarse=coarse, cluster=Cluster(engine, n_partitions=partitions))
     assert saved(ranker, folder) == expected(name, coarse)[0]
+
+
+class OtherThreads(InProcess):
+    """Each of its workers uses another number of threads."""
+
+    def start(self, make, n):
+        return [Actor(k, make, Host(partial(make.func, *make.args[:2], 1 + k % 3))) for k in range(n)]
+
+
+@pytest.mark.parametrize("name", ["lambdamart", "mcrank"])
+def test_workers_of_different_numbers_of_threads_change_no_bit(name, folder, expected):
+    ranker = fitted(name, folder, cluster=OtherThreads(4))
+    assert saved(ranker, folder) == expected(name, False)[0]
 
 
 # From calls 13 and 11 on each worker is asked once; calls 16 to 18 load the partitions of the lost on survivors.
@@ -305,6 +319,22 @@ def test_a_binned_file_that_vanishes_is_named(folder, tmp_path):
     path.unlink()
     with pytest.raises(InputError, match=r"There is no file .*gone.binned"):
         rw.LambdaMART(rounds=2).fit(binned, cluster=InProcess(2))
+
+
+@pytest.mark.slow
+def test_a_binned_file_that_vanishes_before_a_worker_is_lost_is_named(folder, tmp_path):
+    path = tmp_path / "gone.binned"
+    path.write_bytes((folder / "False.binned").read_bytes())
+
+    with rw.distributed.Processes(2, timeout=60) as engine:
+
+        def vanish(ended):
+            if ended.number == 1:
+                path.unlink()
+                next(iter(engine._channels)).process.send_signal(signal.SIGKILL)
+
+        with pytest.raises(InputError, match=r"There is no file .*gone.binned"):
+            rw.LambdaMART(rounds=4, n_jobs=1).fit(rw.BinnedData(path), cluster=engine, on_round=vanish)
 
 
 @pytest.mark.slow

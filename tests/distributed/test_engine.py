@@ -187,6 +187,17 @@ def test_ray_is_started_again_only_where_it_waited_in_vain(error, again, sentenc
     assert (len(tries) > 1) == again
 
 
+def test_an_address_of_ray_that_is_none_is_one_sentence(monkeypatch):
+    monkeypatch.setitem(sys.modules, "ray", SimpleNamespace(is_initialized=lambda: False))
+    with socket.socket() as closed:
+        closed.bind(("127.0.0.1", 0))
+        port = closed.getsockname()[1]
+        with pytest.raises(rw.InputError, match=f"There is no Ray cluster at 127.0.0.1:{port}: .*refused"):
+            rw.distributed.Ray(f"127.0.0.1:{port}", timeout=5)
+    with pytest.raises(rw.InputError, match="'head' is not an address of Ray"):
+        rw.distributed.Ray("head", timeout=5)
+
+
 @pytest.mark.clusters
 def test_an_address_at_which_nothing_listens_is_one_sentence():
     pytest.importorskip("ray")

@@ -1,8 +1,11 @@
 import pickle
+import subprocess
+import sys
 from functools import partial
 
 import numpy as np
 import pandas as pd
+import pyarrow.parquet
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -10,9 +13,10 @@ from sklearn.base import clone
 
 import rankwright as rw
 from rankwright import _native
+from rankwright.base import array_files
 from rankwright.data.readers import blocks
 from rankwright.data.readers.blocks import whole_queries
-from rankwright.training import file_codes, file_survey, training_set
+from rankwright.training import binned_data, file_codes, file_survey, training_set
 from reference import binning as slow
 
 NO_LEVELS = np.zeros((0, 0), np.uint32)
@@ -253,6 +257,26 @@ def test_letor_files_of_different_width_give_the_same_bytes_in_any_order(suffix,
             rw.BinnedData.create(files, tmp_path / "out", n_features=6)
 
 
+@pytest.mark.parametrize("empty", ["0", "5"])
+@pytest.mark.parametrize("groups", [0, 1])
+def test_parquet_files_without_rows_change_nothing(groups, empty, tmp_path):
+    (tmp_path / "parts").mkdir()
+    frame(judged()).to_parquet(tmp_path / "parts" / "3.parquet", index=False)
+    rw.BinnedData.create(tmp_path / "parts", tmp_path / "expected")
+    table = pyarrow.parquet.read_table(tmp_path / "parts" / "3.parquet").slice(0, 0)
+    with pyarrow.parquet.ParquetWriter(tmp_path / "parts" / f"{empty}.parquet", table.schema) as writer:
+        for _ in range(groups):
+            writer.write_table(table)
+    rw.BinnedData.create(tmp_path / "parts", tmp_path / "out")
+    assert (tmp_path / "out").read_bytes() == (tmp_path / "expected").read_bytes()
+
+
+def test_hidden_files_are_not_read(tmp_path):
+    rw.write_letor(judged(), tmp_path / "a")
+    (tmp_path / ".a.swp").write_text("half written")
+    assert len(rw.BinnedData.create(tmp_path / "*", tmp_path / "out")) == len(judged())
+
+
 def test_documents_of_a_query_may_be_anywhere(tmp_path):
     data = judged()
     rw.write_letor(data, tmp_path / "sorted.txt")
@@ -448,6 +472,62 @@ def test_categories_of_parquet_files_join_the_features_that_are_given(tmp_path):
     options = {"features": ["f0", "shop"], "categorical": ["shop"]}
     binned = rw.BinnedData.create(tmp_path / "a.parquet", tmp_path / "out", **options)
     assert [category.name for category in binned.data.categories] == ["shop"]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "sentence"),
+    [
+        ("a.csv", "qid,f\n1,2\n", "There is no column 'label'"),
+        ("a.csv", "label,f\n1,2\n", "There is no column 'qid'"),
+        ("a.csv", "label,qid,f\n1,1,2\n,1,3\n", "line 3: no value in column 'label'"),
+        ("a.csv", "label,qid,f\n1,1,2\n1,,3\n", "line 3: no value in column 'qid'"),
+        ("a.csv", "label,qid,f\n", "The table has no rows"),
+        ("a.csv", "", "is empty: expected a line of column names"),
+        ("a.txt", "1 qid:1 1:2\nqid:1 1:2\n", "line 2: expected a label"),
+        ("a.txt", "1 qid:1 1:2\n1 1:2\n", "line 2: expected qid:ID"),
+        ("a.txt", "1 qid:1\n0 qid:1\n", "The files hold no features"),
+        ("a.txt", "", "holds no documents"),
+    ],
+)
+def test_missing_labels_ids_and_features_are_one_sentence(name, content, sentence, tmp_path):
+    (tmp_path / name).write_text(content)
+    with pytest.raises(rw.InputError, match=sentence):
+        rw.BinnedData.create(tmp_path / name, tmp_path / "out")
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+
+
+def test_files_of_another_version_are_refused(tmp_path, monkeypatch):
+    rw.write_letor(judged(), tmp_path / "all.txt")
+    rw.BinnedData.create(tmp_path / "all.txt", tmp_path / "out")
+    with monkeypatch.context() as patch:
+        patch.setattr(binned_data, "VERSION", 99)
+        with pytest.raises(rw.InputError, match=r"has version \d+, .* reads 99: bin the files again"):
+            rw.BinnedData(tmp_path / "out")
+    monkeypatch.setattr(array_files, "FORMAT_VERSION", 99)
+    with pytest.raises(rw.InputError, match=r"has format \d+, .* reads format 99: bin the files again"):
+        rw.BinnedData(tmp_path / "out")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("bucket", [2_000, 1 << 30])
+def test_a_full_disk_leaves_the_file_as_it_was(bucket, tmp_path):
+    rw.write_letor(judged(400), tmp_path / "all.txt")
+    rw.BinnedData.create(tmp_path / "all.txt", tmp_path / "out", max_bins=9)
+    before = (tmp_path / "out").read_bytes()
+    binning = f"""
+import resource, rankwright as rw
+from rankwright.training import file_codes
+file_codes.BUCKET_BYTES, file_codes.BUCKET_FRACTION = {bucket}, 0
+resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
+try:
+    rw.BinnedData.create({str(tmp_path / "all.txt")!r}, {str(tmp_path / "out")!r})
+except rw.InputError as error:
+    print(error)
+"""
+    said = subprocess.run([sys.executable, "-c", binning], capture_output=True, text=True, check=True).stdout
+    assert said == f"{tmp_path / 'out'} cannot be written: File too large.\n"
+    assert (tmp_path / "out").read_bytes() == before
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["all.txt", "out"]
 
 
 def test_a_failure_leaves_nothing_behind(tmp_path):

@@ -226,8 +226,8 @@ def survey(blocks: Iterable[RankingData], kinds: Sequence[QueryFeature] = (), we
         without_value.append(n_without_value(block, n_missing))
         n_documents += len(block)
         varies = varies or TrainingSet(block).varies
-    if sample is None:
-        raise InputError("The files hold no documents.")
+    if sample is None or not missing[0].size:
+        raise InputError(f"The files hold no {'documents' if sample is None else 'features'}.")
     counts = np.sum(missing, axis=0)
     rates = np.sum(without_value, axis=0) / n_documents
     ranges = FeatureRanges(np.min(lowest, axis=0), np.max(highest, axis=0), rates)

@@ -73,9 +73,12 @@ class JudgedFiles:
 
     @cached_property
     def first(self) -> Documents:
-        """The first block of the first file; files whose columns differ are refused."""
+        """The first block of the first file that has documents; files whose columns differ are refused."""
         self._require_equal_columns()
-        return warned(next(self._blocks_of(self.files[0], self.roles, self.n_features, FIRST_DOCUMENTS)))
+        for file in self.files:
+            for block in self._blocks_of(file, self.roles, self.n_features, FIRST_DOCUMENTS):
+                return warned(block)
+        raise InputError(f"{brief_list(self.files)}: there are no documents.")
 
     @cached_property
     def categories(self) -> dict[str, Category]:
@@ -257,7 +260,8 @@ def expanded(path: AnyPath) -> list[str]:
     if Path(name).is_dir() or format_of(name) == PARQUET:
         return parquet_files(name)
     folder = Path(Path(name).anchor)
-    files = sorted(map(str, folder.glob(str(Path(name).relative_to(folder)))))
+    named = [file for file in folder.glob(str(Path(name).relative_to(folder))) if not file.name.startswith(".")]
+    files = sorted(map(str, named))
     if not files:
         raise InputError(f"There is no file {name}.")
     return files
