@@ -13,6 +13,8 @@ namespace {
 
 constexpr std::size_t kStride = kCodes + 8;  // the slot size of packed sums, known to the compiler
 constexpr std::size_t kRowBlock = 256;
+// Rows that are added by column at a time: enough for the sums of a few columns to stay in the nearest cache.
+constexpr std::size_t kColumnBlock = 2048;
 constexpr std::size_t kByteGroup = 128;
 constexpr std::size_t kRowsAhead = 8;
 constexpr std::size_t kCopied = 16;
@@ -97,15 +99,15 @@ void add_block(const BinnedMatrix& binned, const RowsAdded& added, std::span<con
     }
 }
 
-// Up to kRowBlock rows whose numbers are not zero: in later rounds many are zero, and add nothing.
-template <class Step>
+// Up to kMost rows whose numbers are not zero: in later rounds many are zero, and add nothing.
+template <class Step, std::size_t kMost>
 class NonzeroRows {
   public:
     // Takes them from the front of a list.
     void take(std::span<const std::uint32_t>& rows, std::span<const Step> steps) {
         std::size_t size = 0;
-        while (size < kRowBlock && !rows.empty()) {
-            const auto looked_at = rows.first(std::min(kRowBlock - size, rows.size()));
+        while (size < kMost && !rows.empty()) {
+            const auto looked_at = rows.first(std::min(kMost - size, rows.size()));
             for (const std::uint32_t row : looked_at) {  // all are written, some stay: no branch to predict
                 const Packed number = pack(steps[row]);
                 rows_[size] = row;
@@ -120,8 +122,8 @@ class NonzeroRows {
 
   private:
     std::size_t size_ = 0;
-    std::array<std::uint32_t, kRowBlock> rows_;
-    std::array<Packed, kRowBlock> numbers_;
+    std::array<std::uint32_t, kMost> rows_;
+    std::array<Packed, kMost> numbers_;
 };
 
 // Rows of a leaf, with the numbers of all rows.
@@ -136,7 +138,7 @@ struct ListedRows {
 // Calls add(block, next rows) for blocks of rows.
 template <class Step, class Add>
 void for_each_block(std::span<const std::uint32_t> rows, std::span<const Step> steps, const Add& add) {
-    std::array<NonzeroRows<Step>, 2> blocks;
+    std::array<NonzeroRows<Step, kRowBlock>, 2> blocks;
     blocks[0].take(rows, steps);
     for (std::size_t i = 0; !blocks[i].added().rows.empty(); i = 1 - i) {
         blocks[1 - i].take(rows, steps);
@@ -271,12 +273,17 @@ void fill_histogram(const BinnedMatrix& binned, std::span<const std::uint32_t> r
     const std::size_t useful = rows.size() * bytes.size() / kAdditionsPerThread;
     const auto fill = [&](std::span<const std::uint32_t> part, std::int64_t* sums) {
         layout.clear(0, bytes.size(), sums);
-        numbers.visit([&](auto steps) {
-            const bool by_column = !binned.coarse && binned.n_rows < kRowsInCache;
-            for_each_block(part, steps, [&](const RowsAdded& added, std::span<const std::uint32_t> next) {
-                by_column ? add_columns<kStride>(binned, added, bytes, sums)
-                          : add_block(binned, added, next, bytes, sums);
-            });
+        numbers.visit([&]<class Step>(std::span<const Step> steps) {
+            if (binned.coarse || binned.n_rows >= kRowsInCache)
+                return for_each_block(part, steps,
+                                      [&](const RowsAdded& added, std::span<const std::uint32_t> next) {
+                                          add_block(binned, added, next, bytes, sums);
+                                      });
+            NonzeroRows<Step, kColumnBlock> block;
+            while (!part.empty()) {
+                block.take(part, steps);
+                add_columns<kStride>(binned, block.added(), bytes, sums);
+            }
         });
     };
     std::vector<Histogram> others(parts_of(rows.size(), n_threads, useful) - 1);
