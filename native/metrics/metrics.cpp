@@ -83,6 +83,10 @@ void evaluate(const RankedQueries& ranked, int n_threads, std::span<double> valu
 double discounted_gain(const RankedQuery& query, Doubles gains, Doubles discounts) {
     const std::size_t depth = std::min(query.size(), discounts.size());
     double total = 0.0;
+    if (!query.averages_ties()) {
+        for (std::size_t rank = 0; rank < depth; ++rank) total += query.at(rank, gains) * discounts[rank];
+        return total;
+    }
     for (std::size_t begin = 0, end; begin < depth; begin = end) {
         end = query.run_end(begin);
         const double mean = query.mean(begin, end, gains);
@@ -108,13 +112,13 @@ bool sort_by_counting(const RankedQuery& query, Doubles gains, std::size_t depth
     return true;
 }
 
-double ndcg(const RankedQuery& query, Doubles gains, Doubles discounts) {
+double ideal_gain(const RankedQuery& query, Doubles gains, Doubles discounts) {
     thread_local std::vector<double> best;
     const std::size_t depth = std::min(query.size(), discounts.size());
     if (!sort_by_counting(query, gains, depth, best)) query.best(gains, depth, best);
     double ideal = 0.0;
     for (std::size_t rank = 0; rank < depth; ++rank) ideal += best[rank] * discounts[rank];
-    return ideal > 0.0 ? discounted_gain(query, gains, discounts) / ideal : kEmpty;
+    return ideal;
 }
 
 double mean_ndcg(const RankedQuery& query, Doubles gains, Doubles discounts) {
@@ -295,9 +299,17 @@ void discounted_gains(const RankedQueries& ranked, Doubles gains, Doubles discou
              [&](const RankedQuery& query) { return discounted_gain(query, gains, discounts); });
 }
 
-void ndcgs(const RankedQueries& ranked, Doubles gains, Doubles discounts, int n_threads,
+void ideal_gains(Offsets queries, Rows rows, Doubles gains, Doubles discounts, int n_threads,
+                 std::span<double> ideals) {
+    evaluate({queries, rows, {}, {}, false}, n_threads, ideals,
+             [&](const RankedQuery& query) { return ideal_gain(query, gains, discounts); });
+}
+
+void ndcgs(const RankedQueries& ranked, Doubles gains, Doubles discounts, Doubles ideals, int n_threads,
            std::span<double> values) {
-    evaluate(ranked, n_threads, values, [&](const RankedQuery& query) { return ndcg(query, gains, discounts); });
+    discounted_gains(ranked, gains, discounts, n_threads, values);
+    for (std::size_t query = 0; query < values.size(); ++query)
+        values[query] = ideals[query] > 0.0 ? values[query] / ideals[query] : kEmpty;
 }
 
 void mean_ndcgs(const RankedQueries& ranked, Doubles gains, Doubles discounts, int n_threads,

@@ -36,8 +36,13 @@ struct Relevance {
 void discounted_gains(const RankedQueries& ranked, Doubles gains, Doubles discounts, int n_threads,
                       std::span<double> values);
 
-// The same, divided by its value for the ideal order.
-void ndcgs(const RankedQueries& ranked, Doubles gains, Doubles discounts, int n_threads, std::span<double> values);
+// The same for the ideal order, from the rows of every query in any order.
+void ideal_gains(Offsets queries, Rows rows, Doubles gains, Doubles discounts, int n_threads,
+                 std::span<double> ideals);
+
+// Discounted gains, divided by the ideal ones.
+void ndcgs(const RankedQueries& ranked, Doubles gains, Doubles discounts, Doubles ideals, int n_threads,
+           std::span<double> values);
 
 // Mean over n = 1 .. (number of documents) of NDCG@n.
 void mean_ndcgs(const RankedQueries& ranked, Doubles gains, Doubles discounts, int n_threads,
