@@ -97,8 +97,9 @@ void split_gains(const std::int64_t* left, std::int64_t size, const SplitTerms& 
     RANKWRIGHT_KERNEL(path, split_gains)(left, size, terms, gains);
 }
 
-float highest_sides(const std::int64_t* left, std::int64_t size, const SideTerms& terms, SimdPath path) {
-    return RANKWRIGHT_KERNEL(path, highest_sides)(left, size, terms);
+float highest_sides(const std::int64_t* sums, std::int64_t size, std::int64_t before, const SideTerms& terms,
+                    SimdPath path) {
+    return RANKWRIGHT_KERNEL(path, highest_sides)(sums, size, before, terms);
 }
 
 void class_gains(const ClassSides& sides, std::int64_t size, double* gains, SimdPath path) {

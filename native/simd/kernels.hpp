@@ -42,6 +42,7 @@ struct SideTerms {
 };
 
 constexpr double kSidesError = 1e-5;
+constexpr std::int64_t kSideLanes = 16;
 
 // The left sides of several splits, class by class: those of class k begin at left + k * stride.
 struct ClassSides {
@@ -66,19 +67,21 @@ constexpr std::size_t kWideLanes = 4;
 // count_above: ranks[i] = the number of keys above keys[i], including earlier ones that are equal.
 // encode_column: codes[i] = the number of edges below values[i], 255 if it is NaN; for kEncodeRows values.
 // split_gains: gains[i] = the gains of both sides minus the parent's, -infinity if a side is not allowed. Arrays
-// of this and the next two are readable and writable up to a multiple of kGainLanes. highest_sides: about the
+// of this and class_gains are readable and writable up to a multiple of kGainLanes. highest_sides: about the
 // highest sum of the gains of both sides in steps, 0 if no split is allowed; its error is at most kSidesError of
-// it. class_gains: as split_gains, with gains and hessians summed over classes; a class without hessian gains
-// nothing. add_wide_rows: adds the integers of every row to those of its code, for each column. Arrays are
-// aligned. weigh_inputs: units[u] += the sum, in order, of inputs[i] * weights[i * n_units + u]. add_products:
-// sums[i * n_units + u] += inputs[i] * pulls[u].
-// exponentiate: values[i] = exp(values[i]), to the last bit or two, for values up to 700; 0 below -708.
+// it. The left side of split i is `before` and the sums up to i; sums are readable up to a multiple of kSideLanes,
+// but those from `size` on do not count. class_gains: as split_gains, with gains and hessians summed over classes;
+// a class without hessian gains nothing. add_wide_rows: adds the integers of every row to those of its code, for
+// each column. Arrays are aligned. weigh_inputs: units[u] += the sum, in order, of inputs[i] * weights[i * n_units
+// + u]. add_products: sums[i * n_units + u] += inputs[i] * pulls[u]. exponentiate: values[i] = exp(values[i]), to
+// the last bit or two, for values up to 700; 0 below -708.
 #define RANKWRIGHT_DECLARE_KERNELS(path)                                                                        \
     namespace path {                                                                                            \
     void count_above(const float* keys, std::int64_t size, std::int32_t* ranks);                                \
     void encode_column(const float* values, const float* edges, std::uint8_t* codes);                           \
     void split_gains(const std::int64_t* left, std::int64_t size, const SplitTerms& terms, double* gains);      \
-    float highest_sides(const std::int64_t* left, std::int64_t size, const SideTerms& terms);                   \
+    float highest_sides(const std::int64_t* sums, std::int64_t size, std::int64_t before,                       \
+                        const SideTerms& terms);                                                                \
     void class_gains(const ClassSides& sides, std::int64_t size, double* gains);                                \
     void add_wide_rows(const WideTask& task);                                                                   \
     void weigh_inputs(const double* inputs, std::int64_t n_inputs, const double* weights, std::int64_t n_units, \
@@ -98,7 +101,8 @@ void count_above(const float* keys, std::int64_t size, std::int32_t* ranks, Simd
 void encode_column(const float* values, const float* edges, std::uint8_t* codes, SimdPath path);
 void split_gains(const std::int64_t* left, std::int64_t size, const SplitTerms& terms, double* gains,
                  SimdPath path);
-float highest_sides(const std::int64_t* left, std::int64_t size, const SideTerms& terms, SimdPath path);
+float highest_sides(const std::int64_t* sums, std::int64_t size, std::int64_t before, const SideTerms& terms,
+                    SimdPath path);
 void class_gains(const ClassSides& sides, std::int64_t size, double* gains, SimdPath path);
 void add_wide_rows(const WideTask& task, SimdPath path);
 void weigh_inputs(const double* inputs, std::int64_t n_inputs, const double* weights, std::int64_t n_units,

@@ -174,15 +174,11 @@ double GradientScan::gain(const FeatureSums& feature, int code, bool missing_lef
 }
 
 double GradientScan::bound(const FeatureSums& feature) const {
-    alignas(64) std::array<Packed, kCodes + kGainLanes> below;
     const auto size = static_cast<std::int64_t>(std::max(0, feature.n_codes - 1));
-    add_up(feature.sums, static_cast<std::size_t>(size), below.data());
-    std::fill_n(below.begin() + size, kGainLanes, Packed{0});  // splits that are not allowed
-    double highest = highest_sides(below.data(), size, side_terms_, path_);
-    if (feature.missing != 0) {
-        for (std::int64_t code = 0; code < size; ++code) below[static_cast<std::size_t>(code)] += feature.missing;
-        highest = std::max<double>(highest, highest_sides(below.data(), size, side_terms_, path_));
-    }
+    double highest = highest_sides(feature.sums, size, 0, side_terms_, path_);
+    if (feature.missing != 0)
+        highest =
+            std::max<double>(highest, highest_sides(feature.sums, size, feature.missing, side_terms_, path_));
     return highest > 0.0 ? highest * (1.0 + kSidesError) * unit_gain_ - parent_gain_ : -kInfinity;
 }
 

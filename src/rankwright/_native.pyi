@@ -503,9 +503,10 @@ def split_gains(
     path: int,
 ) -> NDArray[np.float64]: ...
 
-# About the highest sum of the gains of both sides, in steps; 0 if no split is allowed.
+# About the highest sum of the gains of both sides, in steps; 0 if no split is allowed. The left side of a split is
+# `before` and the sums up to the split's own.
 def highest_sides(
-    left: NDArray[np.int64], gradient: int, hessian: int, least: int, l2: float, path: int
+    sums: NDArray[np.int64], before: int, gradient: int, hessian: int, least: int, l2: float, path: int
 ) -> float: ...
 
 # Gains for sums of several classes, one row each; totals and steps are one per class.

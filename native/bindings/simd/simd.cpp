@@ -59,17 +59,22 @@ auto gains_of(Array<std::int64_t> left, std::int64_t total, double gradient_step
 }
 
 // The sides are those of split_gains, in steps.
-float highest_sides_of(Array<std::int64_t> left, std::int32_t gradient, std::int32_t hessian, std::int32_t least,
-                       float l2, int path) {
+float highest_sides_of(Array<std::int64_t> sums, std::int64_t before, std::int32_t gradient, std::int32_t hessian,
+                       std::int32_t least, float l2, int path) {
     const SimdPath checked = checked_path(path);
     constexpr std::int64_t kMost = 1 << 30;
     require(std::abs(std::int64_t{gradient}) <= kMost && 0 <= hessian && hessian <= kMost && least >= 1 && l2 >= 0,
             "sums must fit 31 bits, and limits must be positive");
-    for (const std::int64_t sum : view(left))
-        require(std::abs(gradient_of(sum)) <= kMost && hessian_of(sum) <= kMost, "a left side exceeds 31 bits");
-    const std::vector<std::int64_t> sums = padded(left, kGainLanes);
-    return highest_sides(sums.data(), static_cast<std::int64_t>(left.size()), {gradient, hessian, least, l2},
-                         checked);
+    std::int64_t left_gradient = gradient_of(before), left_hessian = hessian_of(before);
+    const auto fits = [&] { return std::abs(left_gradient) <= kMost && left_hessian <= kMost; };
+    require(fits(), "a left side exceeds 31 bits");
+    for (const std::int64_t sum : view(sums)) {
+        left_gradient += gradient_of(sum);
+        left_hessian += hessian_of(sum);
+        require(fits(), "a left side exceeds 31 bits");
+    }
+    return highest_sides(padded(sums, kSideLanes).data(), static_cast<std::int64_t>(sums.size()), before,
+                         {gradient, hessian, least, l2}, checked);
 }
 
 // One row of sums per class; totals and steps are one per class.
@@ -133,8 +138,8 @@ void bind_simd(nb::module_& m) {
     m.def("exponentials", &exponentials, nb::arg("values"), nb::arg("path"));
     m.def("split_gains", &gains_of, nb::arg("left"), nb::arg("total"), nb::arg("gradient_step"),
           nb::arg("hessian_step"), nb::arg("l2"), nb::arg("min_hessian"), nb::arg("parent_gain"), nb::arg("path"));
-    m.def("highest_sides", &highest_sides_of, nb::arg("left"), nb::arg("gradient"), nb::arg("hessian"),
-          nb::arg("least"), nb::arg("l2"), nb::arg("path"));
+    m.def("highest_sides", &highest_sides_of, nb::arg("sums"), nb::arg("before"), nb::arg("gradient"),
+          nb::arg("hessian"), nb::arg("least"), nb::arg("l2"), nb::arg("path"));
     m.def("class_gains", &gains_of_classes, nb::arg("left"), nb::arg("totals"), nb::arg("gradient_steps"),
           nb::arg("hessian_steps"), nb::arg("l2"), nb::arg("min_hessian"), nb::arg("parent_gain"),
           nb::arg("path"));

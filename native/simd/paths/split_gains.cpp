@@ -1,5 +1,8 @@
 #include "simd/kernels.hpp"
 #include "simd/paths/width.hpp"
+#if defined(__AVX2__)
+#include <immintrin.h>
+#endif
 
 namespace rankwright::RANKWRIGHT_SIMD_PATH {
 namespace {
@@ -8,8 +11,11 @@ constexpr std::int64_t kSums = kRegisterBytes / 8;
 static_assert(kGainLanes % kSums == 0);
 using Sums = std::int64_t __attribute__((vector_size(kRegisterBytes)));
 using Bits = std::uint64_t __attribute__((vector_size(kRegisterBytes)));
-using Halves = std::int32_t __attribute__((vector_size(kRegisterBytes / 2)));
-using HalfFloats = float __attribute__((vector_size(kRegisterBytes / 2)));
+using SumPair = std::int64_t __attribute__((vector_size(2 * kRegisterBytes)));
+using BitPair = std::uint64_t __attribute__((vector_size(2 * kRegisterBytes)));
+using Halves = std::int32_t __attribute__((vector_size(kRegisterBytes)));
+using Floats = float __attribute__((vector_size(kRegisterBytes)));
+using ShortHalves = std::int32_t __attribute__((vector_size(kRegisterBytes / 2)));
 using Numbers = double __attribute__((vector_size(kRegisterBytes)));
 
 Sums at(const std::int64_t* sums) {  // which may be at any address
@@ -18,14 +24,32 @@ Sums at(const std::int64_t* sums) {  // which may be at any address
     return loaded;
 }
 
+// Each sum plus all before it in the register.
+Sums running(Sums sums) {
+#if defined(__AVX512F__)
+    const __m512i none = {};
+    sums += (Sums)_mm512_alignr_epi64((__m512i)sums, none, 7);
+    sums += (Sums)_mm512_alignr_epi64((__m512i)sums, none, 6);
+    sums += (Sums)_mm512_alignr_epi64((__m512i)sums, none, 4);
+#elif defined(__AVX2__)
+    const __m256i none = {};
+    sums += (Sums)_mm256_slli_si256((__m256i)sums, 8);
+    sums += (Sums)_mm256_blend_epi32(none, _mm256_permute4x64_epi64((__m256i)sums, 0x50), 0xf0);
+#else
+    sums[1] += sums[0];
+#endif
+    return sums;
+}
+
 // Both halves of a sum fit 32 bits, from which every processor converts. Not every one shifts 64 bits with their
 // sign, which the upper half does not need.
 Numbers gradients(Sums sums, double step) {
-    return __builtin_convertvector(__builtin_convertvector(reinterpret_cast<Bits>(sums) >> 32, Halves), Numbers) *
+    return __builtin_convertvector(__builtin_convertvector(reinterpret_cast<Bits>(sums) >> 32, ShortHalves),
+                                   Numbers) *
            step;
 }
 Numbers hessians(Sums sums, double step) {
-    return __builtin_convertvector(__builtin_convertvector(sums & 0xffffffff, Halves), Numbers) * step;
+    return __builtin_convertvector(__builtin_convertvector(sums & 0xffffffff, ShortHalves), Numbers) * step;
 }
 
 struct Side {
@@ -58,24 +82,36 @@ void split_gains(const std::int64_t* left_sums, std::int64_t size, const SplitTe
     }
 }
 
-// One division per split: gl^2 / hl + gr^2 / hr = (gl^2 hr + gr^2 hl) / (hl hr).
-float highest_sides(const std::int64_t* left_sums, std::int64_t size, const SideTerms& terms) {
-    HalfFloats highest = {};
-    for (std::int64_t first = 0; first < size; first += kSums) {
-        const Sums left = at(left_sums + first);
-        const Halves left_gradient = __builtin_convertvector(reinterpret_cast<Bits>(left) >> 32, Halves);
+// Two registers of sums give one of 32-bit halves. One division per split: gl^2 / hl + gr^2 / hr =
+// (gl^2 hr + gr^2 hl) / (hl hr).
+float highest_sides(const std::int64_t* sums, std::int64_t size, std::int64_t before, const SideTerms& terms) {
+    constexpr std::int64_t kSides = 2 * kSums;
+    static_assert(kSideLanes % kSides == 0);
+    Halves position;
+    for (std::int64_t lane = 0; lane < kSides; ++lane) position[lane] = static_cast<std::int32_t>(lane);
+    Floats highest = {};
+    for (std::int64_t first = 0; first < size; first += kSides) {
+        Sums parts[2];
+        for (Sums& part : parts) {
+            part = running(at(sums + first + (&part - parts) * kSums)) + before;
+            before = part[kSums - 1];
+        }
+        SumPair left;
+        __builtin_memcpy(&left, parts, sizeof left);
+        const Halves left_gradient = __builtin_convertvector(reinterpret_cast<BitPair>(left) >> 32, Halves);
         const Halves left_hessian = __builtin_convertvector(left, Halves);
         const Halves right_hessian = terms.hessian - left_hessian;
-        const HalfFloats gl = __builtin_convertvector(left_gradient, HalfFloats);
-        const HalfFloats gr = __builtin_convertvector(terms.gradient - left_gradient, HalfFloats);
-        const HalfFloats hl = __builtin_convertvector(left_hessian, HalfFloats) + terms.l2;
-        const HalfFloats hr = __builtin_convertvector(right_hessian, HalfFloats) + terms.l2;
-        const HalfFloats sides = (gl * gl * hr + gr * gr * hl) / (hl * hr);
-        const auto higher = (left_hessian >= terms.least) & (right_hessian >= terms.least) & (sides > highest);
+        const Floats gl = __builtin_convertvector(left_gradient, Floats);
+        const Floats gr = __builtin_convertvector(terms.gradient - left_gradient, Floats);
+        const Floats hl = __builtin_convertvector(left_hessian, Floats) + terms.l2;
+        const Floats hr = __builtin_convertvector(right_hessian, Floats) + terms.l2;
+        const Floats sides = (gl * gl * hr + gr * gr * hl) / (hl * hr);
+        const auto higher = (position < static_cast<std::int32_t>(size - first)) & (left_hessian >= terms.least) &
+                            (right_hessian >= terms.least) & (sides > highest);
         highest = higher ? sides : highest;
     }
     float most = 0.0f;
-    for (std::int64_t lane = 0; lane < kSums; ++lane) most = highest[lane] > most ? highest[lane] : most;
+    for (std::int64_t lane = 0; lane < kSides; ++lane) most = highest[lane] > most ? highest[lane] : most;
     return most;
 }
 

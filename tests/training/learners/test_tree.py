@@ -636,18 +636,20 @@ def test_gains_of_all_splits_at_once_are_those_of_each(path, sums, l2, min_hessi
 
 @pytest.mark.parametrize("path", range(_native.widest_path() + 1))
 @given(
-    st.lists(st.tuples(st.integers(-(2**27), 2**27), st.integers(0, 2**24)), max_size=40),
+    st.lists(st.tuples(st.integers(-(2**24), 2**24), st.integers(0, 2**24)), min_size=1, max_size=40),
     st.integers(0, 2**24),
     st.integers(1, 2**20),
     st.one_of(st.just(0.0), st.floats(1e-3, 1e17)),
 )
 def test_the_highest_sides_are_nearly_those_of_the_best_split(path, sums, more, least, l2):
-    left = np.array([(gradient << 32) + hessian for gradient, hessian in sums], dtype=np.int64)
-    all_gradient, all_hessian = 12_345_678, max((hessian for _, hessian in sums), default=0) + more
-    sides = [((g, h), (all_gradient - g, all_hessian - h)) for g, h in sums]
+    packed = np.array([(gradient << 32) + hessian for gradient, hessian in sums], dtype=np.int64)
+    lefts = np.cumsum(sums, axis=0).tolist()
+    all_gradient, all_hessian = 12_345_678, lefts[-1][1] + more
+    sides = [((g, h), (all_gradient - g, all_hessian - h)) for g, h in lefts[1:]]
     allowed = [pair for pair in sides if min(h for _, h in pair) >= least]
     exact = max((sum(g * g / (h + l2) for g, h in pair) for pair in allowed), default=0.0)
-    found = _native.highest_sides(left, all_gradient, all_hessian, least, l2, path)
+    before, rest = int(packed[0]), packed[1:]
+    found = _native.highest_sides(rest, before, all_gradient, all_hessian, least, l2, path)
     assert found == pytest.approx(exact, rel=1e-6)  # a tenth of the error that the search allows for
 
 
@@ -705,9 +707,9 @@ def test_sums_whose_right_side_exceeds_64_bits_are_refused():
     with pytest.raises(ValueError, match="a right side exceeds 64 bits"):
         _native.split_gains(left, 2**62, 1.0, 1.0, 1.0, 0.0, 0.0, 0)
     with pytest.raises(ValueError, match="a left side exceeds 31 bits"):
-        _native.highest_sides(left, 1, 1, 1, 0.0, 0)
+        _native.highest_sides(left, 0, 1, 1, 1, 0.0, 0)
     with pytest.raises(ValueError, match="sums must fit 31 bits"):
-        _native.highest_sides(left[:0], 1, 1, 0, 0.0, 0)
+        _native.highest_sides(left[:0], 0, 1, 1, 0, 0.0, 0)
     with pytest.raises(ValueError, match="a right side exceeds 64 bits"):
         _native.class_gains(left[None], np.array([2**62]), np.ones(1), np.ones(1), 1.0, 0.0, 0.0, 0)
 
