@@ -280,6 +280,20 @@ def test_files_are_binned_as_the_ranker_asks(name, folder, monkeypatch):
     assert ranker.fit(folder / "judged.txt", cluster=InProcess(2)).predict(judged()).tobytes() == alone.tobytes()
 
 
+def test_a_memory_limit_is_refused(folder):
+    with pytest.raises(InputError, match="A fit on a cluster takes no max_memory: more workers need less"):
+        rw.MART().fit(rw.BinnedData(folder / "False.binned", max_memory=10**9), cluster=InProcess(2))
+
+
+def test_a_checkpoint_that_cannot_be_written_is_refused_before_binning(folder, tmp_path):
+    for path, sentence in (
+        (tmp_path / "nodir" / "x", "there is no folder"),
+        (tmp_path, "is a folder"),
+    ):
+        with pytest.raises(InputError, match=sentence):
+            rw.MART().fit(folder / "nothing.txt", cluster=InProcess(2), checkpoint=path)
+
+
 def test_documents_in_memory_are_refused():
     with pytest.raises(InputError, match="needs documents in files that all workers see, not RankingData"):
         rw.MART().fit(judged(), cluster=2)

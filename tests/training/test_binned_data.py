@@ -142,7 +142,7 @@ def test_categories_and_query_features_are_those_of_the_ranker(tmp_path):
     for wrong in (["median"], ["rank", "rank"], "rank"):
         with pytest.raises(rw.InputError, match="query_features must be a list of zscore, rank, minmax"):
             create(query_features=wrong)
-    with pytest.raises(rw.InputError, match="category_splits must be 'sets' or 'thresholds'"):
+    with pytest.raises(rw.InputError, match="category_splits must be sets or thresholds"):
         create(category_splits="one")
 
 
@@ -440,6 +440,8 @@ def test_columns_beside_given_features_may_differ(kind, tmp_path):
     assert create(features=["f*"], drop=["f1"]).data.feature_names == ("f0", "f2", "f3", "f4")
     with pytest.raises(rw.InputError, match=r"1\.\w+: There is no column 'note'"):
         create(features=["f1", "note"], categorical=["note"])
+    with pytest.raises(rw.InputError, match=r"0\.\w+: No column matches 'g\*'; the table has qid, label, f0, f1"):
+        create(features=["g*"])
 
 
 def test_files_that_cannot_be_read_together_are_refused(tmp_path):

@@ -35,6 +35,8 @@ class Cluster(NamedTuple):
     @contextmanager
     def coordinator(self, data: BinnedData, ranker: PartRanker, n_jobs: int | None) -> Iterator[Coordinator]:
         """Start workers; end them with the block."""
+        if data.max_memory is not None:
+            raise InputError(f"A fit on a cluster takes no {parameter('max_memory')}: more workers need less.")
         if n_jobs is None:  # processes share this machine; elsewhere a worker has the core that its engine gave it
             shares = isinstance(self.engine, Processes)
             n_jobs = max(1, available_threads() // self.engine.n_workers) if shares else 1

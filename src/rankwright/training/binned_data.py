@@ -83,7 +83,7 @@ class BinnedData(TrainingSet):
     """
 
     def __init__(self, path: AnyPath, *, max_memory: int | None = None) -> None:
-        self.path, self._max_memory = Path(path), max_memory
+        self.path, self.max_memory = Path(path), max_memory
         self._file = ArrayFile(self.path, None, REMEDY)
         about = self._about()
         y = self._file.verified("labels", "float64")
@@ -181,7 +181,7 @@ class BinnedData(TrainingSet):
         return f"BinnedData({', '.join(counted(number, noun) for noun, number in counts.items())})"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return partial(BinnedData, max_memory=self._max_memory), (str(self.path),)
+        return partial(BinnedData, max_memory=self.max_memory), (str(self.path),)
 
     def _about(self) -> dict[str, Any]:
         """Return what the file says of itself."""
@@ -299,7 +299,7 @@ class BinnedData(TrainingSet):
         rows = self._file.array("rows", "uint8")
         if len(rows) != len(self) * binning.n_bytes + _native.ROW_PADDING:
             raise self._file.damaged("it has another number of rows than of labels")
-        block = block_rows(self._max_memory, len(self), n_features, binning.n_bytes)
+        block = block_rows(self.max_memory, len(self), n_features, binning.n_bytes)
         if block and levels:
             raise InputError(
                 "Categories that are split by sets get other codes before each tree, so that all codes must fit "
@@ -339,10 +339,10 @@ def _are_texts(values: Any) -> bool:
 def _checked_kinds(max_bins: int, names: Sequence[str], category_splits: str) -> tuple[QueryFeature, ...]:
     require_bins(max_bins)
     if category_splits not in SPLITS:
-        raise InputError(f"category_splits must be 'sets' or 'thresholds', not {category_splits!r}.")
+        raise InputError(f"{parameter('category_splits')} must be sets or thresholds, not {category_splits!r}.")
     known = [kind.value for kind in QueryFeature]
     if isinstance(names, str) or len(set(names)) < len(names) or not set(names) <= set(known):
-        raise InputError(f"query_features must be a list of {', '.join(known)}, not {names!r}.")
+        raise InputError(f"{parameter('query_features')} must be a list of {', '.join(known)}, not {names!r}.")
     return tuple(map(QueryFeature, names))
 
 

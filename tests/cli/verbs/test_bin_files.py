@@ -128,6 +128,8 @@ def test_what_needs_values_is_refused_before_training(refuse, fold, tmp_path):
     assert f"--start {needs_values}" in refuse(*training, "--start", tmp_path / "s")
     assert "no folder" in refuse(*training, "--cluster", "2", "--checkpoint", tmp_path / "nodir" / "x")
     assert not (tmp_path / "m").exists()
+    on_cluster = (*training[:3], fold / "train.txt", *training[4:], "--cluster", "2")
+    assert f"--cluster needs a binned file that all workers see: rankwright bin {fold}" in refuse(*on_cluster)
 
 
 def test_binned_files_are_no_documents(run, refuse, fold, tmp_path):

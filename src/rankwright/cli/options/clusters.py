@@ -5,8 +5,8 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-import rankwright as rw
 from rankwright.base.errors import InputError
+from rankwright.cli.options.data_files import is_binned
 from rankwright.cli.options.option_groups import MORE, option
 
 if TYPE_CHECKING:
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
     from rankwright.distributed.checkpoint import Checkpoint
     from rankwright.distributed.engine import Engine
-    from rankwright.training.training_set import TrainingSet
 
 CLUSTER = option(
     "Where fits run: a number of processes, ray or dask for a cluster of this machine, or the address of a "
@@ -60,9 +59,9 @@ def fits_sent(cluster: str | None, workers: int | None = None) -> Iterator[None]
             yield
 
 
-def check_source(source: TrainingSet, path: Path, *, cluster: str | None, asked: Mapping[str, Any]) -> None:
+def check_source(path: Path, *, cluster: str | None, asked: Mapping[str, Any]) -> None:
     """Refuse a cluster without a binned file, and options that a binned file has no values for."""
-    if not isinstance(source, rw.BinnedData):
+    if not is_binned(path):
         if cluster is not None:
             raise InputError(
                 f"--cluster needs a binned file that all workers see: rankwright bin {path} --out FILE."

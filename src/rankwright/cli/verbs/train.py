@@ -101,12 +101,12 @@ def train(
     checked_output(model, inputs=(train, valid, start))
     check_report(report, inputs=(train, valid, start), model=model)
     saved = checked_checkpoint(checkpoint)
+    of_values = {"--report": report, "--tune": tune, "--refit": refit, "--start": start}
+    check_source(train, cluster=cluster, asked=of_values)
     submodel = None if start is None else rw.load(start)
     models = [] if submodel is None else [submodel]
     validates = valid is not None
     source = read_training_set(train, reading, models, max_memory=max_memory, validates=validates, n_jobs=jobs)
-    of_values = {"--report": report, "--tune": tune, "--refit": refit, "--start": start}
-    check_source(source, train, cluster=cluster, asked=of_values)
     judged = source.data
     validation = None if valid is None else read_validation(valid, reading, judged, n_jobs=jobs)
     started, held_out = time.perf_counter(), validation

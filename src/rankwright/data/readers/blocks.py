@@ -150,9 +150,11 @@ class JudgedFiles:
     def _require_equal_columns(self) -> None:
         """Refuse files with other columns than the first, which would be left out, unless features are given."""
         first, *others = self.files
-        if self.roles.features is not None or format_of(first) == LETOR:
+        if format_of(first) == LETOR:
             return
-        expected = self._features_by_type(first) if others else {}
+        expected = self._features_by_type(first)
+        if self.roles.features is not None:
+            return
         for file in others:
             if odd := expected.items() ^ self._features_by_type(file).items():
                 names = brief_list(sorted({name for name, _ in odd}))
