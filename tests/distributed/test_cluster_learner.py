@@ -357,7 +357,7 @@ def test_a_binned_file_that_vanishes_before_a_worker_is_lost_is_named(folder, tm
 )
 def test_a_killed_command_resumes_to_the_same_bytes(folder, tmp_path, cluster):
     train = ["train", "lambdamart", "--train", folder / "False.binned", "--set", "rounds=60", "--jobs", 1]
-    command = [Path(sys.executable).parent / "rankwright", *map(str, train)]
+    command = [sys.executable, "-c", "from rankwright.cli import main; main()", *map(str, train)]
     on_workers = [*command, "--cluster", cluster, "--checkpoint", tmp_path / "fit.checkpoint"]
     killed = subprocess.Popen([*on_workers, "--model", tmp_path / "killed.rw"], stderr=subprocess.DEVNULL)
     while not (tmp_path / "fit.checkpoint").exists():

@@ -1,5 +1,6 @@
 """Streams of Arrow batches: the same documents as from a table, and the features in memory only once."""
 
+import os
 import subprocess
 import sys
 
@@ -152,6 +153,7 @@ print(1024 * (kilobytes("VmHWM") - before) / (4 * N_ROWS * N_COLUMNS + 5 * N_ROW
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="the unit of the peak memory is that of Linux")
+@pytest.mark.skipif("asan" in os.environ.get("LD_PRELOAD", ""), reason="the sanitizer keeps what is freed")
 def test_the_features_of_a_stream_are_in_memory_once():
     """The peak of the process, over what it was before, per byte of the table: at most 1.1."""
     process = subprocess.run([sys.executable, "-c", MEASURED], capture_output=True, text=True)
