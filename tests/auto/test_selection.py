@@ -1,4 +1,5 @@
 from functools import partial
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -59,9 +60,23 @@ def test_the_better_way_for_other_queries_is_taken_and_the_first_of_equals(membe
             scores = choose(~np.isin(PLAN.held_out.query, own)).scores
             judged_values[judging] = PLAN.held_out.values(METRIC, scores, 1)[judging]
         values[name] = PLAN.held_out.by_query(judged_values).mean()
-    assert found is (mixed if values["mixed"] > values["alone"] else alone)
-    again = partial(mix, members, plausible_weights)
-    assert best_choice([mixed, again], PLAN.held_out, METRIC, 1) is mixed
+    better = mixed if values["mixed"] > values["alone"] else alone
+    everyone = PLAN.held_out.everyone
+    np.testing.assert_array_equal(found(everyone).weights, better(everyone).weights)
+    first, second = remembered(mixed), remembered(partial(mix, members, plausible_weights))
+    assert best_choice([first, second], PLAN.held_out, METRIC, 1)(everyone) is first(everyone)
+
+
+def test_queries_that_judge_take_no_part_in_the_choice_of_the_way():
+    held_out = PLAN.held_out
+    part = held_out.part[held_out.labels.groups.query_of_row]
+    of_part_1 = np.flatnonzero(part == 1)
+    first_of_part_1 = held_out.labels.groups.query_of_row == held_out.labels.groups.query_of_row[of_part_1[0]]
+    good_in_part_0 = SimpleNamespace(scores=np.where(part == 0, held_out.labels.y, -held_out.labels.y))
+    better_elsewhere = SimpleNamespace(scores=np.where(first_of_part_1, 1.0, -1.0) * held_out.labels.y)
+    choose = best_choice([lambda _: good_in_part_0, lambda _: better_elsewhere], held_out, METRIC, 1)
+    assert choose(held_out.everyone) is good_in_part_0
+    assert choose(held_out.part != 0) is better_elsewhere
 
 
 def test_no_choice_is_made_twice(members):

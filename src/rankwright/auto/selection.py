@@ -75,16 +75,21 @@ def _added(counts: Counts, member: int) -> Counts:
 
 
 def best_choice(choices: Sequence[Choose], held_out: HeldOut, metric: Metric, n_threads: int) -> Choose:
-    """Return the way of choosing a mixture that is best for queries that did not choose; the first of equals."""
+    """Return the way of choosing that is best for queries that did not choose; the first of equals.
 
-    def value(choose: Choose) -> float:
-        def values(choosing: NDArray[np.bool_]) -> Doubles:
-            return held_out.values(metric, choose(choosing).scores, n_threads)
+    The way is chosen by the queries of the given judgements alone, so that others can judge this choice too.
+    """
 
-        return mean_over_queries(held_out.by_query(crossed(held_out, values)))
+    def nested(choose: Choose) -> Doubles:
+        return crossed(held_out, lambda choosing: held_out.values(metric, choose(choosing).scores, n_threads))
 
-    nested = [value(choose) for choose in choices]
-    return choices[0] if np.isnan(nested).any() else choices[int(np.argmax(nested))]
+    values = [nested(choose) for choose in choices]
+
+    def chosen(judgements: NDArray[np.bool_]) -> Mix:
+        means = [mean_over_queries(held_out.by_query(own, judgements)) for own in values]
+        return choices[0 if np.isnan(means).any() else int(np.argmax(means))](judgements)
+
+    return chosen
 
 
 def remembered(choose: Choose) -> Choose:
