@@ -1,4 +1,4 @@
-"""AutoRanker beside its own members, within budgets of microseconds, and on very many queries.
+"""AutoRanker beside its own members, within budgets of microseconds, on very many queries, and by time limit.
 
 `python -m benchmarks.auto --data OHSUMED MQ2008` takes folders with Fold1, Fold2, ... as LETOR has them. Rankers
 learn from the training and the validation part; the test part judges the mixture, each of its members, mixtures
@@ -6,6 +6,9 @@ with other weights, and the mixtures within budgets; all are timed on the test d
 `--work FOLDER` keeps the fits, or uses those of `benchmarks.accuracy --work FOLDER`.
 
 `python -m benchmarks.auto --generated 6000` compares AutoRanker with LambdaMART on so many generated queries.
+
+`python -m benchmarks.auto --time 30 120 --data OHSUMED MQ2008` fits on Fold1 of each folder, and on 20,007
+generated documents, with these time limits; it prints the value of the test part and the members fitted.
 """
 
 from __future__ import annotations
@@ -30,7 +33,7 @@ from rankwright.evaluation.timing import microseconds_per_document, timing_sampl
 from rankwright.models.other_libraries import scores_by
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from rankwright.data.dataset import RankingData
     from rankwright.models import Scorer
@@ -39,6 +42,7 @@ METRIC = "ndcg@10"
 BUDGETS = (1.0, 5.0)  # microseconds per document
 TIMED = 1.0  # seconds, of which the fastest run counts
 MIXTURE = "mixture"
+TIMED_QUERIES = 171  # 20,007 documents
 
 
 def main() -> None:
@@ -47,8 +51,13 @@ def main() -> None:
     parser.add_argument("--data", type=Path, nargs="+", default=[])
     parser.add_argument("--work", type=Path)
     parser.add_argument("--generated", type=int, metavar="QUERIES")
+    parser.add_argument("--time", type=float, nargs="+", metavar="SECONDS")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
+    if options.time:
+        for name, judged, test in _one_fold_each(options.data):
+            _show_by_time(name, judged, test, options.time)
+        return
     with TemporaryDirectory() as temporary:
         for folder in options.data:
             _show_members(folder, (options.work or Path(temporary)) / folder.name)
@@ -99,6 +108,24 @@ def _show_generated(n_queries: int) -> None:
         seconds[name] = time.perf_counter() - started
         print(f"{name:<12}{METRIC} {_value(ranker.model_, test):.4f}, {seconds[name]:.0f} s", flush=True)
     print(f"AutoRanker takes {seconds['AutoRanker'] / seconds['LambdaMART']:.1f} times as long")
+
+
+def _one_fold_each(folders: Sequence[Path]) -> Iterator[tuple[str, RankingData, RankingData]]:
+    for folder in folders:
+        train, valid, test = rw.read_fold(folder / "Fold1")
+        yield folder.name, both_parts(train, valid), test
+    yield "generated", web_search(TIMED_QUERIES, seed=1), web_search(TIMED_QUERIES, seed=2)
+
+
+def _show_by_time(name: str, judged: RankingData, test: RankingData, limits: Sequence[float]) -> None:
+    """Print the value, the time of all fits with the estimate, and the members, heaviest first, of each limit."""
+    for limit in limits:
+        started = time.perf_counter()
+        ranker = rw.AutoRanker(METRIC, time_limit=limit).fit(judged)
+        seconds = time.perf_counter() - started
+        members = ", ".join(member.name for member in ranker.standings_)
+        print(f"{name}, {limit:g} s: {METRIC} {_value(ranker.model_, test):.4f}, {seconds:.0f} s", flush=True)
+        print(f"  {ranker.run_.plan}; {members}", flush=True)
 
 
 def _value(model: Scorer, test: RankingData) -> float:
