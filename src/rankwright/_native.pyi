@@ -640,11 +640,12 @@ def grow_remote_tree(
     symmetric: bool = False,
 ) -> dict[str, Any]: ...
 
-# A round grows one tree for all classes if they share it, otherwise one per class. Returns a tree per
-# draw of rows and features, as grow_tree or grow_class_tree does; the scores after each round; the outputs of its
-# trees for the documents that follow, class by class; the measure's value of every query after each; whether all
-# draws were used (0), no split helped (1) or numbers were not finite (2); and the guard of the next sample. With a
-# guard, a draw's seed samples from its rows, which are all rows.
+# A round grows one tree for all classes if they share it, otherwise one per class. Returns a tree per draw of rows
+# and features: the arrays of grow_tree or grow_class_tree, one tree after another, and `splits`, where the splits
+# of each begin; the scores after each round; the outputs of its trees for the documents that follow, class by
+# class; the measure's value of every query after each; whether all draws were used (0), no split helped (1) or
+# numbers were not finite (2); and the guard of the next sample. With a guard, a draw's seed samples from its rows,
+# which are all rows.
 def boost_trees(
     binned: BinnedMatrix,
     rule: GradientRule,
@@ -667,7 +668,7 @@ def boost_trees(
     workspace: GrowthWorkspace,
     symmetric: bool = False,
 ) -> tuple[
-    list[dict[str, Any]],
+    dict[str, Any],
     NDArray[np.float64],
     NDArray[np.float64],
     NDArray[np.float64],

@@ -25,6 +25,31 @@ nb::dict arrays_of(const GrownTree& tree) {
     return arrays;
 }
 
+// The arrays of several trees together, and where the splits of each begin.
+nb::dict arrays_of(std::span<const GrownTree> trees) {
+    std::vector<std::int64_t> splits{0};
+    for (const GrownTree& tree : trees)
+        splits.push_back(splits.back() + static_cast<std::int64_t>(tree.feature.size()));
+    const auto join = [&]<class T, class Owner>(std::vector<T> Owner::* numbers) {
+        std::vector<T> all;
+        for (const GrownTree& tree : trees) all.insert(all.end(), (tree.*numbers).begin(), (tree.*numbers).end());
+        return to_numpy(all);
+    };
+    nb::dict arrays;
+    arrays["splits"] = to_numpy(splits);
+    arrays["feature"] = join(&GrownTree::feature);
+    arrays["threshold"] = join(&GrownTree::threshold);
+    arrays["missing_left"] = join(&GrownTree::missing_left);
+    arrays["set_size"] = join(&GrownTree::set_size);
+    arrays["set_words"] = join(&GrownTree::set_words);
+    arrays["left"] = join(&GrownTree::left);
+    arrays["right"] = join(&GrownTree::right);
+    arrays["gain"] = join(&GrownTree::gain);
+    arrays["cover"] = join(&GrownTree::cover);
+    arrays["leaf_value"] = join(&GrownTree::leaf_value);
+    return arrays;
+}
+
 nb::tuple grown(const BinnedMatrix& binned, Array<double> gradient, Array<double> hessian,
                 Array<std::uint32_t> sample, Array<double> sample_weights, Array<std::uint32_t> features,
                 Array<std::int8_t> monotone, std::int32_t max_leaves, std::int64_t min_documents,
@@ -164,11 +189,9 @@ nb::tuple boosted(const BinnedMatrix& binned, const BoundRule& rule, bool shared
     RoundResults results{{}, sums.span(), outputs.span(), values.span()};
     const RoundsEnd end =
         grow_alone(workspace, [&] { return boost_trees(rounds, start, checked, documents, workspace, results); });
-    nb::list trees;
-    for (const GrownTree& tree : results.trees) trees.append(arrays_of(tree));
     const std::size_t n_rounds = results.trees.size() / rounds.trees_per_round();
-    return nb::make_tuple(trees, sums.first(n_rounds), outputs.first(n_rounds), values.first(n_rounds),
-                          static_cast<int>(end), guard);
+    return nb::make_tuple(arrays_of(std::span<const GrownTree>(results.trees)), sums.first(n_rounds),
+                          outputs.first(n_rounds), values.first(n_rounds), static_cast<int>(end), guard);
 }
 
 nb::tuple grown_class_tree(const BinnedMatrix& binned, Matrix<double> gradient, Matrix<double> hessian,
