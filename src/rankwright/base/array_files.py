@@ -17,18 +17,19 @@ from __future__ import annotations
 import json
 import math
 import mmap
+import os
 import struct
 import zlib
 from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
+from weakref import finalize
 
 import numpy as np
 
 from rankwright.base.errors import InputError
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
@@ -39,7 +40,8 @@ START = struct.Struct("<I")
 END = struct.Struct("<QQI")
 ALIGNMENT = 64
 BLOCK = 1 << 14
-AHEAD = 1 << 24  # bytes
+LARGE = 1 << 24  # bytes: as many are read in parts
+PART = 1 << 20
 DTYPES = ("int8", "uint8", "uint32", "uint64", "int64", "float32", "float64")
 MAX_DIMENSIONS = 2
 
@@ -115,23 +117,26 @@ class _BlockChecksums:
             self.size += len(part)
 
 
-class _ReadAhead:
-    """Lets the system read a large part of a mapped file before it is used, where the system can.
+class _Reader:
+    """The bytes of a mapped file, which are read in order if they are many and the system can.
 
-    Without it, the system reads a little at a time, each time when a page is missing already.
+    Reading is faster than using what is mapped: the system then looks for one missing page after another.
     """
 
-    def __init__(self, content: mmap.mmap | bytes, begin: int, end: int) -> None:
-        can = isinstance(content, mmap.mmap) and hasattr(mmap, "MADV_WILLNEED") and end - begin > AHEAD
-        self._content, self._end = content, end if can else 0
-        self._next = begin - begin % mmap.PAGESIZE
+    def __init__(self, content: mmap.mmap | bytes, descriptor: int, n_bytes: int) -> None:
+        self._content, self._descriptor = memoryview(content), descriptor
+        self._is_read = n_bytes > LARGE and hasattr(os, "preadv")
+        self._part, self._begin, self._end = bytearray(PART if self._is_read else 0), 0, 0
 
-    def reach(self, position: int) -> None:
-        """Start to read what follows a position."""
-        while self._next < min(self._end, position + AHEAD):
-            size = min(AHEAD, self._end - self._next)
-            self._content.madvise(mmap.MADV_WILLNEED, self._next, size)  # type: ignore[union-attr]
-            self._next += AHEAD
+    def bytes_of(self, begin: int, end: int) -> memoryview:
+        """Return some bytes, fewer than those of a part; the next call may overwrite them."""
+        if not self._is_read:
+            return self._content[begin:end]
+        if not self._begin <= begin <= end <= self._end:
+            self._begin, self._end = begin, begin + os.preadv(self._descriptor, [self._part], begin)
+            if end > self._end:  # the system may read fewer
+                return self._content[begin:end]
+        return memoryview(self._part)[begin - self._begin : end - self._begin]
 
 
 class ArrayFile:
@@ -152,7 +157,9 @@ class ArrayFile:
     ) -> None:
         self._path = Path(path)
         self._remedy = remedy
-        self._content = _mapped(self._path, remedy)
+        self._content, self._descriptor = self._opened()
+        if self._descriptor >= 0:
+            finalize(self, os.close, self._descriptor)
         self._checksum, self.checksum = checksum, 0
         self._entries, self._checksums = self._checked_ending()
         self._verified = {name: np.zeros(len(values), bool) for name, values in self._checksums.items()}
@@ -170,21 +177,19 @@ class ArrayFile:
         )
         return flat.astype(dtype, copy=False).reshape(entry.shape)
 
-    def verify(
-        self, name: str, first: int = 0, end: int | None = None, *, ahead: _ReadAhead | None = None
-    ) -> None:
+    def verify(self, name: str, first: int = 0, end: int | None = None, *, reader: _Reader | None = None) -> None:
         """Verify the blocks of some rows of an array, by default all; InputError if they are damaged."""
         entry, verified = self._entries[name], self._verified[name]
         row = _size_of(entry.dtype, entry.shape[1:])
         blocks = slice(first * row // BLOCK, None if end is None else -(-end * row // BLOCK))
         if verified[blocks].all():
             return
-        content = memoryview(self._content)[entry.offset :][: entry.shape[0] * row]
-        last = len(content) if end is None else end * row
-        ahead = ahead or _ReadAhead(self._content, entry.offset + first * row, entry.offset + last)
+        size = _size_of(entry.dtype, entry.shape)
+        reader = reader or self._reader((size if end is None else end * row) - first * row)
         for block in (np.flatnonzero(~verified[blocks]) + blocks.start).tolist():
-            ahead.reach(entry.offset + block * BLOCK)
-            if zlib.crc32(content[block * BLOCK : (block + 1) * BLOCK]) != self._checksums[name][block]:
+            begin = block * BLOCK
+            content = reader.bytes_of(entry.offset + begin, entry.offset + min(begin + BLOCK, size))
+            if zlib.crc32(content) != self._checksums[name][block]:
                 raise self.damaged(f"its array {name} does not match its checksum")
             verified[block] = True
 
@@ -206,13 +211,31 @@ class ArrayFile:
 
     def verify_all(self) -> None:
         """Verify all arrays, which follow each other in the file."""
-        ahead = _ReadAhead(self._content, 0, len(self._content))
+        reader = self._reader(len(self._content))
         for name in self._entries:
-            self.verify(name, ahead=ahead)
+            self.verify(name, reader=reader)
 
     def damaged(self, what: str) -> InputError:
         """Return the error that says what is wrong with the file."""
         return InputError(f"{self._path} is damaged: {what}; {self._remedy}.")
+
+    def _reader(self, n_bytes: int) -> _Reader:
+        return _Reader(self._content, self._descriptor, n_bytes)
+
+    def _opened(self) -> tuple[mmap.mmap | bytes, int]:
+        """Return the mapped bytes of the file and a descriptor of it; -1 if it is empty."""
+        try:
+            with self._path.open("rb") as file:
+                if self._path.stat().st_size == 0:
+                    return b"", -1
+                content, descriptor = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ), os.dup(file.fileno())
+        except FileNotFoundError:
+            raise InputError(f"There is no file {self._path}: {self._remedy}.") from None
+        except OSError as error:
+            raise InputError(f"{self._path} cannot be read: {error.strerror or error}.") from error
+        if hasattr(os, "posix_fadvise"):
+            os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_SEQUENTIAL)
+        return content, descriptor
 
     def _checked_ending(self) -> tuple[dict[str, _Entry], dict[str, NDArray[np.uint32]]]:
         """Return the arrays and the checksums of their blocks."""
@@ -270,15 +293,3 @@ class ArrayFile:
 
 def _size_of(dtype: str, shape: Sequence[int]) -> int:
     return math.prod(shape) * np.dtype(dtype).itemsize
-
-
-def _mapped(path: Path, remedy: str) -> mmap.mmap | bytes:
-    try:
-        with path.open("rb") as file:
-            if path.stat().st_size == 0:
-                return b""
-            return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-    except FileNotFoundError:
-        raise InputError(f"There is no file {path}: {remedy}.") from None
-    except OSError as error:
-        raise InputError(f"{path} cannot be read: {error.strerror or error}.") from error

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 import rankwright as rw
 from properties import examples
+from rankwright.base import array_files
 from rankwright.base.array_files import BLOCK, ArrayFile, ArrayWriter
 from rankwright.base.files import write_whole
 from rankwright.text import BM25, Analyser, Dirichlet, Index, JelinekMercer
@@ -248,8 +249,12 @@ def test_lengths_are_verified_without_any_known_word(index, query):
         rw.text.FeatureSet(["length"]).documents(opened, {"q": query}, {"q": ["d0", "d2"]})
 
 
+@pytest.mark.parametrize("is_read", [False, True])
 @pytest.mark.parametrize("size", [0, 1, BLOCK - 1, BLOCK, BLOCK + 1, 3 * BLOCK])
-def test_every_block_of_an_array_has_a_checksum(tmp_path, size):
+def test_every_block_of_an_array_has_a_checksum(tmp_path, size, is_read, monkeypatch):
+    if is_read:  # as large files are
+        monkeypatch.setattr(array_files, "LARGE", -1)
+        monkeypatch.setattr(array_files, "PART", 2 * BLOCK)
     values = np.arange(size, dtype=np.uint8)
     with (tmp_path / "arrays").open("wb") as file:
         writer = ArrayWriter(file)
