@@ -24,7 +24,7 @@ def rounds_of(data, **weights):
 
 def test_noisy_data_get_fewer_rounds_than_clean_data():
     clean, noisy = rounds_of(judged()), rounds_of(judged(noise=0.6))
-    assert noisy < 200 < clean <= 1000
+    assert noisy < 200 < clean <= 750
 
 
 def test_the_history_says_who_chose():
@@ -68,7 +68,7 @@ def test_queries_without_relevant_documents_do_not_choose():
     both = rw.concat(data, empty)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert rounds_of(both) <= 1000
+        assert rounds_of(both) <= 750
 
 
 def test_given_rounds_validation_and_refits_hold_out_nothing():

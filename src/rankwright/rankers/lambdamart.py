@@ -78,8 +78,8 @@ class LambdaRule:
 
 
 ROUNDS = 500
-USUAL_ROUNDS, MAX_ROUNDS = 200, 1000
-"""Of neighbours: noisy data need 20 to 200 rounds, clean data up to 1,000."""
+USUAL_ROUNDS, MAX_ROUNDS = 200, 750
+"""Of neighbours: noisy data need 20 to 200 rounds, clean data several hundred."""
 OF_ALL_PAIRS = ("truncation", "normalise", "cut_lambdas", "double_lambdas")  # parameters
 ORDERS = 5  # random orders per round; fewer are noisier, more take longer
 

@@ -52,8 +52,8 @@ def leaves_for(n_documents: int) -> int:
 
 
 def symmetric_leaves_for(n_documents: int) -> int:
-    """Return the default number of leaves per symmetric tree: one per 250 documents, between 16 and 64."""
-    return int(np.clip(n_documents // 250, 16, 64))
+    """Return the default number of leaves per symmetric tree: 16 to 32 up to 8,000 documents, then up to 64."""
+    return int(np.clip(max(n_documents // 250, min(n_documents // 24, 32)), 16, 64))
 
 
 def subsample_for(n_documents: int) -> float:
@@ -107,7 +107,8 @@ class TreeRanker(StoppingParameters, ShrinkageParameters, BinningParameters, Ran
     max_leaves: int | None = parameter(
         Integer(2, optional=True),
         "Maximum number of leaves per tree. None: 8 for small training sets, up to 31 for large ones. Symmetric "
-        "trees: one per 250 documents, between 16 and 64; their number is rounded down to a power of 2.",
+        "trees: one per 24 documents, between 16 and 32, and from 8,000 documents on one per 250, up to 64; their "
+        "number is rounded down to a power of 2.",
         default=None,
         tune=(None, 4, 16),
         search=Range(4, 64, log=True, automatic=leaves_for),
