@@ -113,7 +113,7 @@ def steps(systems: Any, *, measure: str | None = None) -> Steps:
     >>> ranker = rw.LambdaMART(rounds=4, step=rw.ExactStep()).fit(truth.sample(20, seed=1))
     >>> result = rw.analyses.steps({"exact step": ranker})
     >>> result.measure, result.by_system["exact step"].round(2).tolist()
-    ('weight', [1.0, 0.54, 0.53, 1.0])
+    ('weight', [1.0, 0.9, 0.88, 1.32])
     """
     named = named_systems(systems)
     if measure is None:
