@@ -271,6 +271,22 @@ def test_parquet_files_without_rows_change_nothing(groups, empty, tmp_path):
     assert (tmp_path / "out").read_bytes() == (tmp_path / "expected").read_bytes()
 
 
+@pytest.mark.parametrize("features", [None, ["year", "f[12]"]])
+def test_columns_that_folders_name_are_read(features, tmp_path):
+    table = frame(judged())
+    table["year"], table["market"] = 2024 + table["qid"] % 3, np.where(table["qid"] % 2, "de", "fr")
+    pyarrow.parquet.write_to_dataset(pyarrow.table(table), tmp_path / "parts", ["market", "year"])
+    read = {"categorical": "market", "features": features}
+    data = rw.read_parquet(tmp_path / "parts", **read)
+    ranker = rw.MART(rounds=3)
+    expected = saved(ranker.fit(data), tmp_path / "a")
+    for number, paths in enumerate([tmp_path / "parts", sorted((tmp_path / "parts").rglob("*.parquet"))]):
+        binned = rw.BinnedData.create(paths, tmp_path / f"{number}.binned", category_splits="sets", **read)
+        assert binned.data.feature_names == data.feature_names
+        assert {"year", "market=de"} <= set(data.feature_names)
+        assert saved(ranker.fit(binned), tmp_path / "b") == expected
+
+
 def test_hidden_files_are_not_read(tmp_path):
     rw.write_letor(judged(), tmp_path / "a")
     (tmp_path / ".a.swp").write_text("half written")

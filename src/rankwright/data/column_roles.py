@@ -47,6 +47,11 @@ class Roles:
     dates: Sequence[str] | str = ()
     show: Sequence[str] | str = ()
 
+    def __post_init__(self) -> None:
+        for name in ("features", "drop", "categorical", "dates", "show"):
+            if isinstance(value := getattr(self, name), str):
+                object.__setattr__(self, name, (value,))
+
     def document_column(self, names: Sequence[str]) -> str | None:
         """Return the column of document ids: by default `docid`, if there is one."""
         if self.docid is not None:

@@ -198,7 +198,7 @@ def _assigned(table: dict[str, TableColumn], roles: Roles) -> Columns:
         features = [name for name in candidates if name not in guessed]
     else:
         asked = [name for name in matching(names, roles.features) if name not in dropped]
-        exact = {roles.features} if isinstance(roles.features, str) else set(roles.features)
+        exact = set(roles.features)
         features = [name for name in asked if name in exact or name not in taken]
         features = list(dict.fromkeys([*features, *categorical, *dates]))
     _require_features(features, (*categorical, *dates), {*ids, roles.label})

@@ -63,6 +63,8 @@ class JudgedFiles:
         The number of features of LETOR text; None: the highest in the first block.
     counts_categories
         Whether categories are those of all files, whose columns are then read once more, or those of each block.
+    partitioned
+        Whether folders of Parquet files that are called `market=de` and so on give columns.
     """
 
     files: tuple[str, ...]
@@ -70,6 +72,7 @@ class JudgedFiles:
     delimiter: str | None = None
     n_features: int | None = None
     counts_categories: bool = False
+    partitioned: bool = False
 
     @cached_property
     def first(self) -> Documents:
@@ -143,7 +146,7 @@ class JudgedFiles:
     ) -> Iterator[Iterable[TableColumn]]:
         """Yield the columns of a file in blocks; of a Parquet file only those that are needed."""
         if format_of(file) == PARQUET:
-            return parquet_blocks(file, needed, n_rows)
+            return parquet_blocks(file, needed, n_rows, partitioned=self.partitioned)
         blocks = csv_blocks(file, roles, checked_delimiter(file, self.delimiter), n_rows)
         return (columns for columns, _ in blocks)
 
@@ -165,7 +168,7 @@ class JudgedFiles:
         """Return for each column of a table whether it would be a feature by its name and type."""
         with self._unchanged(file):
             if format_of(file) == PARQUET:
-                columns = parquet_schema(file)
+                columns = parquet_schema(file, partitioned=self.partitioned)
             else:
                 columns = list(next(iter(self._tables(file, self.roles, FIRST_DOCUMENTS, None))))
             features = assigned_columns(columns, self.roles).features
@@ -209,7 +212,8 @@ def judged_files(
     examples = {format_of(file): file for file in files}
     if len(examples) > 1:
         raise InputError(f"Files of several formats cannot be read together: {brief_list(examples.values())}.")
-    return JudgedFiles(files, roles, delimiter, n_features, counts_categories)
+    partitioned = len(files) > 1 or not Path(given[0]).is_file()  # as `read_parquet` has it
+    return JudgedFiles(files, roles, delimiter, n_features, counts_categories, partitioned)
 
 
 def format_of(file: str) -> str:

@@ -15,7 +15,7 @@ from rankwright.data.readers.frame_columns import columns_of
 from rankwright.data.tables import documents_of, first_line, naming, warned
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Collection, Iterator, Sequence
     from os import PathLike
 
     from rankwright.data.dataset import Documents, RankingData
@@ -76,26 +76,49 @@ def parquet_columns(path: str | PathLike[str]) -> Iterator[TableColumn]:
 
 
 def parquet_blocks(
-    path: str | PathLike[str], columns: Sequence[str] | None, n_rows: int
+    path: str | PathLike[str], columns: Sequence[str] | None, n_rows: int, *, partitioned: bool = False
 ) -> Iterator[Iterator[TableColumn]]:
-    """Yield the columns of a file that are named or match a pattern, or all, in blocks of at most `n_rows`."""
+    """Yield the columns of a file that are named or match a pattern, or all, in blocks of at most `n_rows`.
+
+    If it is `partitioned`, folders called `market=de` and so on give columns.
+    """
     with _readable(path) as parquet:
         file = parquet.ParquetFile(path, pre_buffer=True)
+        of_folders = _columns_of_folders(path) if partitioned else {}
+        names = [*file.schema_arrow.names, *of_folders]
         if columns is not None:
-            names = file.schema_arrow.names
-            columns = [
-                name for name in names if name in columns or any(fnmatchcase(name, each) for each in columns)
-            ]
+            names = [name for name in names if name in columns or any(fnmatchcase(name, each) for each in columns)]
         for group in range(file.num_row_groups):  # a whole one on several threads, which batches are not
-            table = file.read_row_group(group, columns=columns)
+            table = file.read_row_group(group, columns=[name for name in names if name not in of_folders])
+            table = _with_constants(table, of_folders, names)
             for first in range(0, len(table), n_rows):
                 yield columns_of(table.slice(first, n_rows))
 
 
-def parquet_schema(path: str | PathLike[str]) -> list[TableColumn]:
+def parquet_schema(path: str | PathLike[str], *, partitioned: bool = False) -> list[TableColumn]:
     """Return the columns of a file without their values."""
     with _readable(path) as parquet:
-        return list(columns_of(parquet.read_schema(path).empty_table()))
+        of_folders = _columns_of_folders(path) if partitioned else {}
+        return list(columns_of(_with_constants(parquet.read_schema(path).empty_table(), of_folders, of_folders)))
+
+
+def _columns_of_folders(path: str | PathLike[str]) -> dict[str, Any]:
+    """Return the values of columns that the names of a file's folders give, as pyarrow's scalars."""
+    if "=" not in str(Path(path).parent):
+        return {}
+    pyarrow, dataset = import_module("pyarrow"), import_module("pyarrow.dataset")
+    file = dataset.dataset(str(path), format="parquet", partitioning=dataset.partitioning(flavor="hive"))
+    (fragment,) = file.get_fragments()
+    values = dataset.get_partition_keys(fragment.partition_expression)
+    return {each.name: pyarrow.scalar(values[each.name], each.type) for each in file.schema if each.name in values}
+
+
+def _with_constants(table: Any, constants: dict[str, Any], names: Collection[str]) -> Any:
+    """Return the table with those columns of one value that are named."""
+    for name, value in constants.items():
+        if name in names:
+            table = table.append_column(name, import_module("pyarrow").repeat(value, len(table)))
+    return table
 
 
 @contextmanager
