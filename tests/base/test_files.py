@@ -1,11 +1,12 @@
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 from rankwright.base.errors import InputError
-from rankwright.base.files import write_whole
+from rankwright.base.files import scratch_folder, write_whole
 
 
 def test_a_file_appears_when_it_is_whole(tmp_path):
@@ -42,7 +43,7 @@ def test_a_place_that_cannot_be_written_is_named(tmp_path):
 
 WRITE_SLOWLY = """
 import sys
-from rankwright.base.files import write_whole
+from rankwright.base.files import scratch_folder, write_whole
 
 with write_whole(sys.argv[1]) as file:
     file.write(b"from the child")
@@ -117,3 +118,35 @@ def test_the_permissions_stay(tmp_path):
     path.chmod(0o640)
     write(path, b"new")
     assert path.stat().st_mode & 0o777 == 0o640
+
+
+WORK_SLOWLY = """
+import sys
+from pathlib import Path
+from rankwright.base.files import scratch_folder
+
+with scratch_folder(Path(sys.argv[1]), ".work-") as folder:
+    (folder / "half").write_bytes(b"done")
+    print(folder, flush=True)
+    sys.stdin.readline()
+"""
+
+
+def test_the_scratch_folder_of_a_killed_process_is_removed_by_the_next_one_and_that_of_a_living_one_stays(
+    tmp_path,
+):
+    command = [sys.executable, "-c", WORK_SLOWLY, str(tmp_path)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        half = Path(process.stdout.readline().strip()) / "half"
+        with scratch_folder(tmp_path, ".work-") as own:
+            assert own != half.parent
+            assert half.exists()
+        assert not own.exists()
+        process.kill()
+        process.wait()
+    assert half.exists()
+    with scratch_folder(tmp_path, ".other-"):
+        assert half.exists()
+    with scratch_folder(tmp_path, ".work-") as own:
+        assert list(tmp_path.iterdir()) == [own]
+    assert list(tmp_path.iterdir()) == []

@@ -548,6 +548,15 @@ except rw.InputError as error:
     assert sorted(path.name for path in tmp_path.iterdir()) == ["all.txt", "out"]
 
 
+def test_a_query_may_be_larger_than_several_buckets(tmp_path):
+    random = np.random.default_rng(1)
+    large = rw.RankingData(random.random((480, 5)), random.integers(0, 3, 480), np.repeat(range(3), 160))
+    rw.write_letor(large, tmp_path / "all.txt")
+    binned = rw.BinnedData.create(tmp_path / "all.txt", tmp_path / "out")
+    ranker = rw.LambdaMART(rounds=3)
+    assert saved(ranker.fit(binned), tmp_path / "a") == saved(ranker.fit(large), tmp_path / "b")
+
+
 def test_a_failure_leaves_nothing_behind(tmp_path):
     (tmp_path / "bad.txt").write_text("\n".join(f"1 qid:{row} 1:{row}" for row in range(80)) + "\n1 quid:7 1:2\n")
     with pytest.raises(rw.InputError, match="line 81: expected qid:ID"):

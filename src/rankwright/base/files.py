@@ -6,10 +6,12 @@ import gzip
 import hashlib
 import os
 import secrets
+import shutil
 import stat
 import zlib
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, BinaryIO, TypeAlias
 
 from rankwright.base.errors import InputError
@@ -116,6 +118,36 @@ def remove_stale_parts(folder: Path, pattern: str = ANY_PART) -> None:
                 part.unlink()
             finally:
                 os.close(descriptor)
+
+
+@contextmanager
+def scratch_folder(parent: Path, prefix: str) -> Iterator[Path]:
+    """Make a folder whose name begins with the prefix, and remove it after the block.
+
+    If the process is killed, the next one that makes a folder with the prefix there removes it.
+    """
+    for stale in parent.glob(f"{prefix}*"):
+        with suppress(OSError), _locked_folder(stale, wait=False):
+            shutil.rmtree(stale)
+    with ExitStack() as stack:
+        while True:
+            folder = Path(stack.enter_context(TemporaryDirectory(prefix=prefix, dir=parent)))
+            with suppress(OSError):  # without locks, a stale folder is never removed
+                stack.enter_context(_locked_folder(folder, wait=True))
+            if folder.exists():  # no other process removed it before it was locked
+                break
+        yield folder
+
+
+@contextmanager
+def _locked_folder(folder: Path, *, wait: bool) -> Iterator[None]:
+    """Lock a folder; OSError if that cannot be done."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        lock_file(descriptor, wait=wait)
+        yield
+    finally:
+        os.close(descriptor)
 
 
 def lock_file(descriptor: int, *, wait: bool = True) -> None:

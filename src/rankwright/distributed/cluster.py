@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rankwright.base.array_files import MAGIC
 from rankwright.base.errors import InputError, parameter
+from rankwright.base.files import scratch_folder
 from rankwright.base.resources import available_threads
 from rankwright.distributed.checkpoint import Checkpoint
 from rankwright.distributed.coordinator import Coordinator
@@ -78,8 +79,8 @@ def opened_source(source: Any, bins: dict[str, Any]) -> Iterator[BinnedData]:
         yield BinnedData(source)
     elif isinstance(source, str | os.PathLike):
         path = Path(source)
-        with TemporaryDirectory(prefix=".fit-", dir=path if path.is_dir() else path.parent) as folder:
-            yield BinnedData.create(source, Path(folder) / "documents.binned", **bins)
+        with scratch_folder(path if path.is_dir() else path.parent, ".fit-") as folder:
+            yield BinnedData.create(source, folder / "documents.binned", **bins)
     else:
         write = _writer(source)
         with TemporaryDirectory(prefix="fit-") as folder:

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from rankwright import _native
 from rankwright.base.errors import InputError
+from rankwright.base.files import scratch_folder
 from rankwright.base.resources import available_memory
 from rankwright.data.dataset import content_hashes, query_hashes
 from rankwright.training.file_survey import weights_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+    from pathlib import Path
 
     from numpy.typing import NDArray
 
@@ -94,14 +94,14 @@ class Binner:
         if self._bucket[-1] == 0:
             yield np.concatenate(list(blocks))
             return
-        with TemporaryDirectory(prefix=".binning-", dir=folder) as buckets:
+        with scratch_folder(folder, ".binning-") as buckets:
             for records in blocks:
                 of_row = self._bucket[records["query"]]
                 for bucket in np.unique(of_row):
-                    with (Path(buckets) / str(bucket)).open("ab") as file:
+                    with (buckets / str(bucket)).open("ab") as file:
                         file.write(records[of_row == bucket].data)
-            for bucket in range(int(self._bucket[-1]) + 1):
-                path = Path(buckets) / str(bucket)
+            for bucket in np.unique(self._bucket):
+                path = buckets / str(bucket)
                 records = np.fromfile(path, self._record)
                 path.unlink()
                 yield records
