@@ -118,7 +118,7 @@ def test_an_unknown_target_is_refused_with_the_list():
 
 def test_a_version_that_matters_is_asked_for():
     with pytest.raises(
-        rw.InputError, match=r"differently by version: .* or later\); such as opensearch-ltr:3\.8\.$"
+        rw.InputError, match=r"differently by version: .* or later\); for example opensearch-ltr:3\.8\.$"
     ):
         rw.AutoRanker(target="opensearch-ltr").fit(DATA)
     with pytest.raises(rw.InputError, match=r"^version matters for opensearch-ltr and solr, not for vespa"):

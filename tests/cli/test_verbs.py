@@ -819,6 +819,8 @@ def test_generate_a_fold(run, tmp_path):
     out = tmp_path / "deep" / "Fold1"
     assert run("generate", "polynomial", "--queries", 2, "--fold", "--out", out).code == 0
     assert sorted(path.name for path in out.iterdir()) == ["test.txt", "train.txt", "vali.txt"]
+    parts = [read_letor(out / f"{name}.txt").groups.ids.tolist() for name in ("train", "vali", "test")]
+    assert parts == [[0, 1], [2, 3], [4, 5]]
 
 
 @pytest.mark.parametrize("name", ["data.csv", "data.csv.gz", "data.CSV", "data.txt.gz"])

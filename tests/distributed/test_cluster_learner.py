@@ -280,6 +280,22 @@ def test_files_are_binned_as_the_ranker_asks(name, folder, monkeypatch):
     assert ranker.fit(folder / "judged.txt", cluster=InProcess(2)).predict(judged()).tobytes() == alone.tobytes()
 
 
+def test_categories_split_by_sets_are_refused_with_a_remedy(tmp_path):
+    random = np.random.default_rng(1)
+    columns = {"qid": np.repeat(range(12), 5), "label": random.integers(0, 3, 60)}
+    frame = pd.DataFrame(columns | {"brand": [f"brand {number}" for number in random.integers(0, 20, 60)]})
+    frame.to_csv(tmp_path / "a.csv", index=False)
+    splits = {"sets": rw.MART(rounds=2), "thresholds": rw.MART(rounds=2, category_splits="thresholds")}
+    for split, ranker in splits.items():
+        options = {"categorical": ["brand"], "category_splits": split}
+        binned = rw.BinnedData.create(tmp_path / "a.csv", tmp_path / split, **options)
+        if split == "sets":
+            with pytest.raises(InputError, match="bin them and fit with category_splits='thresholds'"):
+                ranker.fit(binned, cluster=InProcess(2))
+        else:
+            assert ranker.fit(binned, cluster=InProcess(2)).model_.n_trees == 2
+
+
 def test_a_memory_limit_is_refused(folder):
     with pytest.raises(InputError, match="A fit on a cluster takes no max_memory: more workers need less"):
         rw.MART().fit(rw.BinnedData(folder / "False.binned", max_memory=10**9), cluster=InProcess(2))
@@ -367,7 +383,9 @@ def test_a_killed_command_resumes_to_the_same_bytes(folder, tmp_path, cluster):
     killed.wait()
     assert not (tmp_path / "killed.rw").exists()
     subprocess.run([*command, "--model", tmp_path / "alone.rw"], check=True, capture_output=True)
-    subprocess.run([*on_workers, "--model", tmp_path / "resumed.rw"], check=True, capture_output=True)
+    resumed = [*on_workers, "--model", tmp_path / "resumed.rw"]
+    said = subprocess.run(resumed, check=True, capture_output=True, text=True).stderr
+    assert f"resumes from the rounds in {tmp_path / 'fit.checkpoint'}\n" in said
     assert (tmp_path / "resumed.rw").read_bytes() == (tmp_path / "alone.rw").read_bytes()
 
 

@@ -57,7 +57,7 @@ class ExportTarget:
             missing_rule(name, version or None)
         except InputError as error:
             example = "3.8" if name == "opensearch-ltr" else "9.2"
-            raise InputError(f"{str(error).removesuffix('.')}; such as {name}:{example}.") from None
+            raise InputError(f"{str(error).removesuffix('.')}; for example {name}:{example}.") from None
         return cls(name, version or None)
 
     @property

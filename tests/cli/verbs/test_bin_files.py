@@ -101,11 +101,48 @@ def test_validation_documents_may_have_columns_of_their_own(run, refuse, tmp_pat
     options = ("--drop", "clicks", "--categorical", "brand")
     run("bin", file, "--out", tmp_path / "t", *columns, *options)
     training = ("train", "lambdamart", "--train", tmp_path / "t", "--model", tmp_path / "m", "--rounds", "3")
-    assert run(*training, "--valid", file, *columns)[0] == 0
+    assert run(*training, "--valid", file)[0] == 0  # label and qid are called as those that were binned
+    with_same_names = rw.load(tmp_path / "m")
+    own = tmp_path / "b.csv"
+    pd.read_csv(file).rename(columns={"grade": "points", "query": "q"}).to_csv(own, index=False)
+    assert "There is no column 'grade'" in refuse(*training, "--valid", own)
+    assert run(*training, "--valid", own, "--label", "points", "--qid", "q")[0] == 0
     data = rw.read_csv(file, label="grade", qid="query", categorical=["brand"], drop=["title", "clicks"])
     expected = rw.LambdaMART(rounds=3).fit(data, validation=data)
-    assert rw.load(tmp_path / "m").predict(data).tobytes() == expected.predict(data).tobytes()
+    for model in (with_same_names, rw.load(tmp_path / "m")):
+        assert model.predict(data).tobytes() == expected.predict(data).tobytes()
     assert "which is binned already" in refuse(*training, *columns)
+
+
+def test_dates_of_validation_documents_are_those_that_were_binned(run, tmp_path):
+    file, columns = table(tmp_path)
+    days = pd.Timestamp("2026-01-01") + pd.to_timedelta(np.arange(200), "D")
+    pd.read_csv(file).assign(day=days).drop(columns=["brand", "title"]).to_csv(file, index=False)
+    assert run("bin", file, "--out", tmp_path / "t", *columns, "--dates", "day")[0] == 0
+    training = ("train", "lambdamart", "--train", tmp_path / "t", "--model", tmp_path / "m", "--rounds", "3")
+    assert run(*training, "--valid", file)[0] == 0
+    data = rw.read_csv(file, label="grade", qid="query", dates=["day"])
+    expected = rw.LambdaMART(rounds=3).fit(data, validation=data)
+    assert rw.load(tmp_path / "m").predict(data).tobytes() == expected.predict(data).tobytes()
+
+
+def test_a_pattern_of_files_is_scored_as_their_documents_in_memory(run, refuse, tmp_path):
+    file, columns = table(tmp_path)
+    read = pd.read_csv(file).drop(columns=["brand", "title"])
+    read.to_csv(file, index=False)
+    read[:105].to_csv(tmp_path / "part-1.csv", index=False)  # query 10 is in both
+    read[105:].to_csv(tmp_path / "part-2.csv", index=False)
+    run("bin", file, "--out", tmp_path / "t", *columns)
+    run("train", "lambdamart", "--train", tmp_path / "t", "--model", tmp_path / "m", "--rounds", "3")
+    parts = tmp_path / "part-*.csv"
+    for verb in (("predict", "--qid", "query"), ("rank", "--qid", "query"), ("evaluate", *columns)):
+        expected = run(verb[0], tmp_path / "m", "--data", file, *verb[1:])
+        found = run(verb[0], tmp_path / "m", "--data", parts, *verb[1:])
+        assert (expected.code, found.code, found.out) == (0, 0, expected.out)
+    sentence = f"{parts} names 2 files: here give one, or a pattern of .parquet files."
+    assert refuse("train", "mart", "--train", parts, "--model", tmp_path / "n") == sentence
+    assert refuse("predict", tmp_path / "m", "--data", parts, "--out", tmp_path / "scores.csv") == sentence
+    assert "There is no file" in refuse("predict", tmp_path / "m", "--data", tmp_path / "none-*.csv")
 
 
 def test_what_needs_values_is_refused_before_training(refuse, fold, tmp_path):

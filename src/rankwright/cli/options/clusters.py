@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from rankwright.base.errors import InputError
 from rankwright.cli.options.data_files import is_binned
 from rankwright.cli.options.option_groups import MORE, option
+from rankwright.cli.output.console import note
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -78,6 +79,8 @@ def checked_checkpoint(path: Path | None) -> Checkpoint | None:
         return None
     from rankwright.distributed import Checkpoint
 
+    if path.is_file():
+        note(f"resumes from the rounds in {path}")
     return Checkpoint(path)
 
 

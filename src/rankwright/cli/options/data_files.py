@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 LETOR = "letor"
 TABLES = {"csv": ",", "tsv": "\t", "parquet": None}  # with the delimiter of the fields
 DELIMITERS = {"comma": ",", "semicolon": ";", "tab": "\t", ",": ",", ";": ";", "\t": "\t", "\\t": "\t"}
-FORMATS = "LETOR, .csv or .tsv, each may be .gz; .parquet, or a folder of such files; - for standard input"
+FORMATS = "LETOR, .csv or .tsv, each may be .gz; .parquet, or a folder of .parquet files; - for standard input"
 STANDARD_INPUT = "standard input"
 EXPANSION = 8  # about how much larger documents are than a compressed file of them
 
@@ -186,9 +186,17 @@ def read_training_set(
 def read_validation(
     path: Path, reading: ReadOptions, train: RankingData, *, n_jobs: int | None = None
 ) -> RankingData:
-    """Read validation data; a LETOR file may never mention the last features of the training data."""
+    """Read validation data; a LETOR file may never mention the last features of the training data.
+
+    Labels, query ids and dates of a table are in the columns of the training data, also of binned ones, unless
+    options name others.
+    """
+    used = train.columns
     if reading.format_of(path) == LETOR:
         reading = replace(reading, n_features=train.n_features)
+    elif used is not None:
+        label, qid, dates = reading.label or used.label, reading.qid or used.qid, reading.dates
+        reading = replace(reading, label=label, qid=qid, dates=dates or ",".join(used.dates))
     return read_data(path, reading, [train], n_jobs=n_jobs)
 
 
@@ -202,7 +210,7 @@ def read_documents(
 def streamed(
     path: Path, reading: ReadOptions, models: Sequence[HasFeatures], *, judged: bool
 ) -> FileDocuments | None:
-    """Return documents that would take most of the memory as files to read in blocks; None for all others."""
+    """Return documents to read in blocks: of several files, or most of the memory; None for all others."""
     from rankwright.base.resources import available_memory
     from rankwright.data.readers.blocks import expanded
 
@@ -213,7 +221,7 @@ def streamed(
     with suppress(InputError):  # reading them says why they cannot be read
         files = expanded(path)
         n_bytes = sum(Path(file).stat().st_size * (EXPANSION if file.endswith(".gz") else 1) for file in files)
-        if n_bytes < available_memory() / 4:
+        if n_bytes < available_memory() / 4 and (kind == "parquet" or path.exists()):
             return None
     if kind == LETOR:
         reading.refuse_columns(path)
@@ -244,6 +252,7 @@ def _read(
         reading.refuse_columns(path)
     documents: Documents
     options: dict[str, Any]
+    _refuse_pattern(path, kind)
     with file_of(path) as file:
         if kind == LETOR:
             options = {"n_features": reading.n_features, "zero_based": reading.zero_based}
@@ -259,6 +268,15 @@ def _read(
     if documents.columns is not None:
         note(str(documents.columns))
     return documents
+
+
+def _refuse_pattern(path: Path, kind: str) -> None:
+    """Refuse a pattern of files that are not Parquet: they are read one at a time, or in blocks."""
+    from rankwright.data.readers.blocks import expanded
+
+    if str(path) != "-" and not path.exists() and kind != "parquet":
+        files = counted(len(expanded(path)), "file")
+        raise InputError(f"{path} names {files}: here give one, or a pattern of .parquet files.")
 
 
 def _read_table(file: Path, delimiter: str | None, options: dict[str, Any]) -> Documents:

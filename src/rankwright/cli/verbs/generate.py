@@ -56,6 +56,7 @@ def generate(
     written = {}
     for part, path in enumerate(paths):
         data = _sample(kind, queries, documents, noise if part == 0 else 0.0, seed, part)
+        data = rw.RankingData(data.X, data.y, data.qid + part * queries)  # no query is in two parts
         rw.write_letor(data, path)
         note(f"wrote {path}: {describe(data)}")
         written[str(path)] = {"documents": len(data), "queries": len(data.groups), "features": data.n_features}

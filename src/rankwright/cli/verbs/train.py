@@ -19,8 +19,8 @@ from rankwright.cli.options.clusters import (
     opened_engine,
 )
 from rankwright.cli.options.config import configurable
-from rankwright.cli.options.data_files import ReadOptions, read_training_set, read_validation
-from rankwright.cli.options.option_groups import option
+from rankwright.cli.options.data_files import FORMATS, ReadOptions, read_training_set, read_validation
+from rankwright.cli.options.option_groups import REQUIRED, option
 from rankwright.cli.options.rankers import (
     AS_PRINTED,
     CHOOSE,
@@ -38,7 +38,6 @@ from rankwright.cli.options.shared_options import (
     JSON,
     MODEL_TO_WRITE,
     REPORT,
-    TRAINING_DATA,
     check_report,
     checked_output,
     this_command,
@@ -60,6 +59,11 @@ REPORTED: dict[str, Callable[[Any], str]] = {
     "skipped_queries": lambda number: f"{counted(number, 'query')} skipped",
     "relevant_from": "relevant from label {:g}".format,
 }
+
+
+TRAINING_DATA = option(
+    f"Judged documents to learn from ({FORMATS}), or a file that `rankwright bin` wrote.", "FILE", default=REQUIRED
+)
 
 
 @configurable

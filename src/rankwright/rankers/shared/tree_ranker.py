@@ -241,7 +241,10 @@ class TreeRanker(StoppingParameters, ShrinkageParameters, BinningParameters, Ran
             "weights": task.row_weights is not None,
             "positions or propensity": task.shown is not None,
             "query_features": bool(self.query_features),
-            "category_splits='sets'": bool(task.train.level_counts) and self.category_splits == "sets",
+            "categories split by sets of levels; bin them and fit with category_splits='thresholds'": bool(
+                task.train.level_counts
+            )
+            and self.category_splits == "sets",
         }
         for name, is_given in (given | self._on_one_machine()).items():
             if is_given:
