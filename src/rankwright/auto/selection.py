@@ -77,7 +77,8 @@ def _added(counts: Counts, member: int) -> Counts:
 def best_choice(choices: Sequence[Choose], held_out: HeldOut, metric: Metric, n_threads: int) -> Choose:
     """Return the way of choosing that is best for queries that did not choose; the first of equals.
 
-    The way is chosen by the queries of the given judgements alone, so that others can judge this choice too.
+    The way is chosen by the values of the given judgements alone, so that other queries can judge this choice too;
+    the mixtures with these values may have been chosen by those. Without them, every pair of parts needs a choice.
     """
 
     def nested(choose: Choose) -> Doubles:
