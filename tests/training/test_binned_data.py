@@ -287,6 +287,33 @@ def test_columns_that_folders_name_are_read(features, tmp_path):
         assert saved(ranker.fit(binned), tmp_path / "b") == expected
 
 
+@pytest.mark.filterwarnings("ignore:Columns that are not used")
+@pytest.mark.parametrize(
+    ("folders", "categorical", "own"),
+    [
+        (["v=1", "v=__HIVE_DEFAULT_PARTITION__"], [], {}),
+        (["v=007", "v=x"], ["v"], {}),
+        (["v=7", "v=x"], [], {}),
+        (["v=1", "."], [], {}),
+        (["v=1", "v=2"], [], {"v": np.int32(5)}),
+    ],
+)
+def test_columns_that_folders_name_are_those_of_all_files_together(folders, categorical, own, tmp_path):
+    table = frame(judged()).assign(**own)
+    for number, folder in enumerate(folders):
+        (tmp_path / "parts" / folder).mkdir(parents=True, exist_ok=True)
+        part = table[table["qid"] % len(folders) == number]
+        part.to_parquet(tmp_path / "parts" / folder / f"{number}.parquet", index=False)
+    data = rw.read_parquet(tmp_path / "parts", categorical=categorical)
+    binned = rw.BinnedData.create(tmp_path / "parts", tmp_path / "out", categorical=categorical)
+    assert binned.data.feature_names == data.feature_names
+    model = rw.MART(rounds=3).fit(data).model_
+    assert saved(rw.MART(rounds=3).fit(binned), tmp_path / "a") == saved(
+        rw.MART(rounds=3).fit(data), tmp_path / "b"
+    )
+    assert rw.FileDocuments(tmp_path / "parts").predict(model).tobytes() == model.predict(data).tobytes()
+
+
 def test_hidden_files_are_not_read(tmp_path):
     rw.write_letor(judged(), tmp_path / "a")
     (tmp_path / ".a.swp").write_text("half written")

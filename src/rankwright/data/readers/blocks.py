@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -21,7 +21,7 @@ from rankwright.data.column_roles import DOCUMENT, Roles
 from rankwright.data.dataset import Documents, RankingData
 from rankwright.data.readers.csv import checked_delimiter, csv_blocks
 from rankwright.data.readers.letor import letor_blocks
-from rankwright.data.readers.parquet import parquet_blocks, parquet_files, parquet_schema
+from rankwright.data.readers.parquet import folder_columns, parquet_blocks, parquet_files, parquet_schema
 from rankwright.data.splitting import concat
 from rankwright.data.tables import assigned_columns, documents_of, naming, warned
 
@@ -146,7 +146,7 @@ class JudgedFiles:
     ) -> Iterator[Iterable[TableColumn]]:
         """Yield the columns of a file in blocks; of a Parquet file only those that are needed."""
         if format_of(file) == PARQUET:
-            return parquet_blocks(file, needed, n_rows, partitioned=self.partitioned)
+            return parquet_blocks(file, needed, n_rows, self._folders)
         blocks = csv_blocks(file, roles, checked_delimiter(file, self.delimiter), n_rows)
         return (columns for columns, _ in blocks)
 
@@ -168,11 +168,15 @@ class JudgedFiles:
         """Return for each column of a table whether it would be a feature by its name and type."""
         with self._unchanged(file):
             if format_of(file) == PARQUET:
-                columns = parquet_schema(file, partitioned=self.partitioned)
+                columns = parquet_schema(file, self._folders)
             else:
                 columns = list(next(iter(self._tables(file, self.roles, FIRST_DOCUMENTS, None))))
             features = assigned_columns(columns, self.roles).features
         return {column.name: column.name in features for column in columns}
+
+    @cached_property
+    def _folders(self) -> Any:
+        return folder_columns(self.files) if self.partitioned else None
 
     @cached_property
     def _states(self) -> dict[str, FileState]:

@@ -76,16 +76,16 @@ def parquet_columns(path: str | PathLike[str]) -> Iterator[TableColumn]:
 
 
 def parquet_blocks(
-    path: str | PathLike[str], columns: Sequence[str] | None, n_rows: int, *, partitioned: bool = False
+    path: str | PathLike[str], columns: Sequence[str] | None, n_rows: int, folders: Any = None
 ) -> Iterator[Iterator[TableColumn]]:
     """Yield the columns of a file that are named or match a pattern, or all, in blocks of at most `n_rows`.
 
-    If it is `partitioned`, folders called `market=de` and so on give columns.
+    `folders` are the columns that the names of folders give, those of `folder_columns`.
     """
     with _readable(path) as parquet:
         file = parquet.ParquetFile(path, pre_buffer=True)
-        of_folders = _columns_of_folders(path) if partitioned else {}
-        names = [*file.schema_arrow.names, *of_folders]
+        of_folders = _values_of_folders(path, folders)
+        names = [*(name for name in file.schema_arrow.names if name not in of_folders), *of_folders]
         if columns is not None:
             names = [name for name in names if name in columns or any(fnmatchcase(name, each) for each in columns)]
         for group in range(file.num_row_groups):  # a whole one on several threads, which batches are not
@@ -95,22 +95,36 @@ def parquet_blocks(
                 yield columns_of(table.slice(first, n_rows))
 
 
-def parquet_schema(path: str | PathLike[str], *, partitioned: bool = False) -> list[TableColumn]:
+def parquet_schema(path: str | PathLike[str], folders: Any = None) -> list[TableColumn]:
     """Return the columns of a file without their values."""
     with _readable(path) as parquet:
-        of_folders = _columns_of_folders(path) if partitioned else {}
-        return list(columns_of(_with_constants(parquet.read_schema(path).empty_table(), of_folders, of_folders)))
+        of_folders = _values_of_folders(path, folders)
+        table = parquet.read_schema(path).empty_table()
+        own = table.drop_columns([name for name in table.column_names if name in of_folders])
+        return list(columns_of(_with_constants(own, of_folders, of_folders)))
 
 
-def _columns_of_folders(path: str | PathLike[str]) -> dict[str, Any]:
-    """Return the values of columns that the names of a file's folders give, as pyarrow's scalars."""
-    if "=" not in str(Path(path).parent):
+def folder_columns(files: Sequence[str]) -> Any:
+    """Return the columns that folders called `market=de` and so on give, as pyarrow's schema, if there are any.
+
+    All files together decide a column's type: what is a number in some names is text if it is text in others.
+    """
+    if not any("=" in str(Path(file).parent) for file in files):
+        return None
+    with _readable(files[0]):
+        dataset = import_module("pyarrow.dataset")
+        hive = dataset.partitioning(flavor="hive")
+        return dataset.dataset(list(files), format="parquet", partitioning=hive).partitioning.schema
+
+
+def _values_of_folders(path: str | PathLike[str], folders: Any) -> dict[str, Any]:
+    """Return a file's values of the columns that folders give, as pyarrow's scalars."""
+    if folders is None:
         return {}
     pyarrow, dataset = import_module("pyarrow"), import_module("pyarrow.dataset")
-    file = dataset.dataset(str(path), format="parquet", partitioning=dataset.partitioning(flavor="hive"))
-    (fragment,) = file.get_fragments()
-    values = dataset.get_partition_keys(fragment.partition_expression)
-    return {each.name: pyarrow.scalar(values[each.name], each.type) for each in file.schema if each.name in values}
+    named = dataset.partitioning(folders, flavor="hive").parse(str(path))
+    values = dataset.get_partition_keys(named)
+    return {column.name: pyarrow.scalar(values.get(column.name), column.type) for column in folders}
 
 
 def _with_constants(table: Any, constants: dict[str, Any], names: Collection[str]) -> Any:
