@@ -38,7 +38,7 @@ class BinnedDocuments(RankingData):
         """Refuse: there are no values."""
         raise InputError(
             "Binned data hold bins of features, not their values: LambdaMART, MART, McRank, AdaBoostMH, RankBoost "
-            "and MPBoost learn from them; all else needs the documents."
+            "and MPBoost learn from them, without all_thresholds; all else needs the documents."
         )
 
     @property

@@ -103,6 +103,11 @@ def test_the_queries_of_a_folder_are_the_test_parts_of_its_folds(run, folder, tm
     assert (tmp_path / "folds.rw").read_bytes() == (tmp_path / "file.rw").read_bytes()
 
 
+def test_a_preset_that_is_none_is_refused_by_the_name_of_the_option(refuse, fold, tmp_path):
+    sentence = "--preset must be 'quick', 'default' or 'best', not 'fast'."
+    assert refuse(*auto(fold / "train.txt", tmp_path / "m.rw"), "--preset", "fast") == sentence
+
+
 def test_a_folder_whose_folds_share_test_queries(refuse, folder, tmp_path):
     assert refuse(*auto(folder, tmp_path / "m.rw")).startswith(
         "The judged queries of a folder are the test parts of all its folds: Parts 1 and 2 both have query "

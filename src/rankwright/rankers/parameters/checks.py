@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from rankwright.base.errors import InputError
+from rankwright.base.errors import InputError, parameter
 from rankwright.base.wording import nearest
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ class Check(ABC):
         """Return the value that Python code gives, or refuse it."""
         value = self.value(given)
         if not self._is_valid(value):
-            raise InputError(f"{name} must be {self}, not {given!r}.")
+            raise InputError(f"{parameter(name)} must be {self}, not {given!r}.")
         return value
 
     def value(self, given: Any) -> Any:
