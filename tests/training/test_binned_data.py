@@ -541,6 +541,16 @@ def test_missing_labels_ids_and_features_are_one_sentence(name, content, sentenc
     assert [path.name for path in tmp_path.iterdir()] == [name]
 
 
+def test_a_table_without_rows_is_named_wherever_it_stands(tmp_path):
+    for number in range(2):
+        (tmp_path / f"{number}.csv").write_text("label,qid,f,title\n1,1,2,x\n0,1,3,y\n")
+    for name in ("a.csv", "0.csv"):
+        (tmp_path / name).write_text("label,qid,f,title\n")
+        with pytest.raises(rw.InputError, match=rf"{name}: The table has no rows"):
+            rw.BinnedData.create(tmp_path / "*.csv", tmp_path / "out")
+        (tmp_path / name).unlink()
+
+
 def test_files_of_another_version_are_refused(tmp_path, monkeypatch):
     rw.write_letor(judged(), tmp_path / "all.txt")
     rw.BinnedData.create(tmp_path / "all.txt", tmp_path / "out")

@@ -165,7 +165,7 @@ class _Channel:
         self._receiver.start()
 
     def ask(self, method: str, arguments: tuple[Any, ...]) -> Future[Any]:
-        """Send a call and return the future of its answer, or of what the method raised; one thread asks at a time."""
+        """Send a call, for one thread at a time; return the future of its answer, or of what the method raised."""
         answer: Future[Any] = Future()
         try:
             message = _packed((method, arguments))

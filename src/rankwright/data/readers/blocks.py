@@ -170,7 +170,10 @@ class JudgedFiles:
             if format_of(file) == PARQUET:
                 columns = parquet_schema(file, self._folders)
             else:
-                columns = list(next(iter(self._tables(file, self.roles, FIRST_DOCUMENTS, None))))
+                delimiter = checked_delimiter(file, self.delimiter)
+                columns, n_rows = next(csv_blocks(file, self.roles, delimiter, FIRST_DOCUMENTS))
+                if n_rows == 0:
+                    raise InputError("The table has no rows.")
             features = assigned_columns(columns, self.roles).features
         return {column.name: column.name in features for column in columns}
 
