@@ -585,6 +585,16 @@ except rw.InputError as error:
     assert sorted(path.name for path in tmp_path.iterdir()) == ["all.txt", "out"]
 
 
+@pytest.mark.parametrize("bucket_bytes", [1500, 1 << 30])
+def test_what_a_killed_process_left_beside_the_file_is_removed(bucket_bytes, tmp_path, monkeypatch):
+    monkeypatch.setattr(file_codes, "BUCKET_BYTES", bucket_bytes)
+    rw.write_letor(judged(), tmp_path / "all.txt")
+    (tmp_path / ".binning-old").mkdir()
+    (tmp_path / ".binning-old" / "0").write_bytes(b"records")
+    rw.BinnedData.create(tmp_path / "all.txt", tmp_path / "out")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["all.txt", "out"]
+
+
 def test_a_query_may_be_larger_than_several_buckets(tmp_path):
     random = np.random.default_rng(1)
     large = rw.RankingData(random.random((480, 5)), random.integers(0, 3, 480), np.repeat(range(3), 160))

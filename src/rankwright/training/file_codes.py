@@ -91,10 +91,10 @@ class Binner:
 
     def _buckets(self, blocks: Iterable[NDArray[np.void]], folder: Path) -> Iterator[NDArray[np.void]]:
         """Yield the records bucket by bucket, by way of files unless one bucket has all of them."""
-        if self._bucket[-1] == 0:
-            yield np.concatenate(list(blocks))
-            return
         with scratch_folder(folder, ".binning-") as buckets:
+            if self._bucket[-1] == 0:
+                yield np.concatenate(list(blocks))
+                return
             for records in blocks:
                 of_row = self._bucket[records["query"]]
                 for bucket in np.unique(of_row):
