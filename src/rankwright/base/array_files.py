@@ -20,6 +20,7 @@ import mmap
 import os
 import struct
 import zlib
+from concurrent.futures import ThreadPoolExecutor
 from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
@@ -31,6 +32,7 @@ from rankwright.base.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from concurrent.futures import Future
 
     from numpy.typing import NDArray
 
@@ -50,6 +52,12 @@ class _Entry(NamedTuple):
     dtype: str
     shape: list[int]
     offset: int
+
+
+class _Part(NamedTuple):
+    content: bytearray
+    begin: int
+    end: int
 
 
 class ArrayWriter:
@@ -121,23 +129,35 @@ class _Reader:
     """The bytes of a mapped file, which are read in order if they are many and the system can.
 
     That takes a third of the processor time of using what is mapped, where the system finds one missing page after
-    another.
+    another. A thread reads the next part while this one is used.
     """
 
     def __init__(self, content: mmap.mmap | bytes, descriptor: int, n_bytes: int) -> None:
         self._content, self._descriptor = memoryview(content), descriptor
-        self._is_read = n_bytes > LARGE and hasattr(os, "preadv")
-        self._part, self._begin, self._end = bytearray(PART if self._is_read else 0), 0, 0
+        self._thread = ThreadPoolExecutor(1) if n_bytes > LARGE and hasattr(os, "preadv") else None
+        self._part, self._spare = _Part(bytearray(PART), 0, 0), bytearray(PART)
+        self._next: Future[_Part] | None = None
 
     def bytes_of(self, begin: int, end: int) -> memoryview:
-        """Return some bytes, fewer than those of a part; the next call may overwrite them."""
-        if not self._is_read:
+        """Return some bytes, at most those of a block; the next call may overwrite them."""
+        if self._thread is None:
             return self._content[begin:end]
-        if not self._begin <= begin <= end <= self._end:
-            self._begin, self._end = begin, begin + os.preadv(self._descriptor, [self._part], begin)
-            if end > self._end:  # the system may read fewer
+        if not self._part.begin <= begin <= end <= self._part.end:
+            self._advance(begin, end, self._thread)
+            if end > self._part.end:  # the system may read fewer
                 return self._content[begin:end]
-        return memoryview(self._part)[begin - self._begin : end - self._begin]
+        return memoryview(self._part.content)[begin - self._part.begin : end - self._part.begin]
+
+    def _advance(self, begin: int, end: int, thread: ThreadPoolExecutor) -> None:
+        """Take the part with these bytes, and have the one after it read, from its last block on."""
+        used, part = self._part.content, None if self._next is None else self._next.result()
+        if part is None or not part.begin <= begin <= end <= part.end:
+            part = self._read(self._spare, begin)
+        self._part, self._spare = part, used
+        self._next = thread.submit(self._read, used, max(begin, part.end - BLOCK))
+
+    def _read(self, content: bytearray, begin: int) -> _Part:
+        return _Part(content, begin, begin + os.preadv(self._descriptor, [content], begin))
 
 
 class ArrayFile:

@@ -250,7 +250,7 @@ def test_lengths_are_verified_without_any_known_word(index, query):
 
 
 @pytest.mark.parametrize("is_read", [False, True])
-@pytest.mark.parametrize("size", [0, 1, BLOCK - 1, BLOCK, BLOCK + 1, 3 * BLOCK])
+@pytest.mark.parametrize("size", [0, 1, BLOCK - 1, BLOCK, BLOCK + 1, 3 * BLOCK, 9 * BLOCK + 5])
 def test_every_block_of_an_array_has_a_checksum(tmp_path, size, is_read, monkeypatch):
     if is_read:  # as large files are
         monkeypatch.setattr(array_files, "LARGE", -1)
