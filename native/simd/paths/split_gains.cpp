@@ -11,9 +11,9 @@ constexpr std::int64_t kSums = kRegisterBytes / 8;
 static_assert(kGainLanes % kSums == 0);
 using Sums = std::int64_t __attribute__((vector_size(kRegisterBytes)));
 using Bits = std::uint64_t __attribute__((vector_size(kRegisterBytes)));
-using SumPair = std::int64_t __attribute__((vector_size(2 * kRegisterBytes)));
 using BitPair = std::uint64_t __attribute__((vector_size(2 * kRegisterBytes)));
 using Halves = std::int32_t __attribute__((vector_size(kRegisterBytes)));
+using HalfBits = std::uint32_t __attribute__((vector_size(kRegisterBytes)));
 using Floats = float __attribute__((vector_size(kRegisterBytes)));
 using ShortHalves = std::int32_t __attribute__((vector_size(kRegisterBytes / 2)));
 using Numbers = double __attribute__((vector_size(kRegisterBytes)));
@@ -24,17 +24,17 @@ Sums at(const std::int64_t* sums) {  // which may be at any address
     return loaded;
 }
 
-// Each sum plus all before it in the register.
-Sums running(Sums sums) {
+// Each sum plus all before it in the register; unsigned, as lanes past the last sum may hold anything.
+Bits running(Bits sums) {
 #if defined(__AVX512F__)
     const __m512i none = {};
-    sums += (Sums)_mm512_alignr_epi64((__m512i)sums, none, 7);
-    sums += (Sums)_mm512_alignr_epi64((__m512i)sums, none, 6);
-    sums += (Sums)_mm512_alignr_epi64((__m512i)sums, none, 4);
+    sums += (Bits)_mm512_alignr_epi64((__m512i)sums, none, 7);
+    sums += (Bits)_mm512_alignr_epi64((__m512i)sums, none, 6);
+    sums += (Bits)_mm512_alignr_epi64((__m512i)sums, none, 4);
 #elif defined(__AVX2__)
     const __m256i none = {};
-    sums += (Sums)_mm256_slli_si256((__m256i)sums, 8);
-    sums += (Sums)_mm256_blend_epi32(none, _mm256_permute4x64_epi64((__m256i)sums, 0x50), 0xf0);
+    sums += (Bits)_mm256_slli_si256((__m256i)sums, 8);
+    sums += (Bits)_mm256_blend_epi32(none, _mm256_permute4x64_epi64((__m256i)sums, 0x50), 0xf0);
 #else
     sums[1] += sums[0];
 #endif
@@ -90,19 +90,25 @@ float highest_sides(const std::int64_t* sums, std::int64_t size, std::int64_t be
     Halves position;
     for (std::int64_t lane = 0; lane < kSides; ++lane) position[lane] = static_cast<std::int32_t>(lane);
     Floats highest = {};
+    auto above = static_cast<std::uint64_t>(before);
     for (std::int64_t first = 0; first < size; first += kSides) {
-        Sums parts[2];
-        for (Sums& part : parts) {
-            part = running(at(sums + first + (&part - parts) * kSums)) + before;
-            before = part[kSums - 1];
+        Bits parts[2];
+        for (Bits& part : parts) {
+            part = running(reinterpret_cast<Bits>(at(sums + first + (&part - parts) * kSums))) + above;
+            above = part[kSums - 1];
         }
-        SumPair left;
+        BitPair left;
         __builtin_memcpy(&left, parts, sizeof left);
-        const Halves left_gradient = __builtin_convertvector(reinterpret_cast<BitPair>(left) >> 32, Halves);
-        const Halves left_hessian = __builtin_convertvector(left, Halves);
-        const Halves right_hessian = terms.hessian - left_hessian;
+        const HalfBits left_gradients = __builtin_convertvector(left >> 32, HalfBits);
+        const HalfBits left_hessians = __builtin_convertvector(left, HalfBits);
+        const auto left_gradient = reinterpret_cast<Halves>(left_gradients);
+        const auto left_hessian = reinterpret_cast<Halves>(left_hessians);
+        const auto right_gradient =
+            reinterpret_cast<Halves>(static_cast<std::uint32_t>(terms.gradient) - left_gradients);
+        const auto right_hessian =
+            reinterpret_cast<Halves>(static_cast<std::uint32_t>(terms.hessian) - left_hessians);
         const Floats gl = __builtin_convertvector(left_gradient, Floats);
-        const Floats gr = __builtin_convertvector(terms.gradient - left_gradient, Floats);
+        const Floats gr = __builtin_convertvector(right_gradient, Floats);
         const Floats hl = __builtin_convertvector(left_hessian, Floats) + terms.l2;
         const Floats hr = __builtin_convertvector(right_hessian, Floats) + terms.l2;
         const Floats sides = (gl * gl * hr + gr * gr * hl) / (hl * hr);
