@@ -114,7 +114,7 @@ def _limits(trials: int | None, time_limit: float | str | None) -> tuple[int, fl
     """Return the number of trials of a search, and its time in seconds."""
     most = TRIALS if trials is None else trials
     Integer(1).require(parameter("trials"), most)
-    return most, None if time_limit is None else Duration().take(parameter("time_limit"), time_limit)
+    return most, None if time_limit is None else Duration().take("time_limit", time_limit)
 
 
 @dataclass(frozen=True)
