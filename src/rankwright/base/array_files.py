@@ -20,7 +20,6 @@ import mmap
 import os
 import struct
 import zlib
-from concurrent.futures import ThreadPoolExecutor
 from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
@@ -32,7 +31,7 @@ from rankwright.base.errors import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from concurrent.futures import Future
+    from concurrent.futures import Future, ThreadPoolExecutor
 
     from numpy.typing import NDArray
 
@@ -134,7 +133,12 @@ class _Reader:
 
     def __init__(self, content: mmap.mmap | bytes, descriptor: int, n_bytes: int) -> None:
         self._content, self._descriptor = memoryview(content), descriptor
-        self._thread = ThreadPoolExecutor(1) if n_bytes > LARGE and hasattr(os, "preadv") else None
+        self._thread: ThreadPoolExecutor | None = None
+        if n_bytes <= LARGE or not hasattr(os, "preadv"):
+            return
+        from concurrent.futures import ThreadPoolExecutor  # which imports much that a search does not need
+
+        self._thread = ThreadPoolExecutor(1)
         self._part, self._spare = _Part(bytearray(PART), 0, 0), bytearray(PART)
         self._next: Future[_Part] | None = None
 
