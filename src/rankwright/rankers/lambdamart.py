@@ -12,10 +12,15 @@ from rankwright.metrics.gain import NDCG, Gain
 from rankwright.metrics.lambdas import neighbour_lambda_kernel
 from rankwright.rankers.parameters.checks import Integer, OneOf, Value, read_record
 from rankwright.rankers.parameters.declaration import MetricParameter, Spelled, ThresholdParameters, parameter
-from rankwright.rankers.parameters.search_space import Range
+from rankwright.rankers.parameters.search_space import Choices, Range
 from rankwright.rankers.shared.exact_step import ExactStep, ExactSteps
 from rankwright.rankers.shared.lambdas import LambdaGradients, LambdaParameters
-from rankwright.rankers.shared.tree_ranker import TreeRanker
+from rankwright.rankers.shared.tree_ranker import (
+    TreeRanker,
+    feature_fraction_for,
+    leaves_for,
+    symmetric_leaves_for,
+)
 from rankwright.training.binned_features import COARSE_DOCUMENTS
 from rankwright.training.held_out_rounds import held_out_rounds
 from rankwright.training.learners.signal import Gradients, WeakLearner
@@ -82,6 +87,16 @@ USUAL_ROUNDS, MAX_ROUNDS = 200, 750
 """Of neighbours: noisy data need 20 to 200 rounds, clean data several hundred."""
 OF_ALL_PAIRS = ("truncation", "normalise", "cut_lambdas", "double_lambdas")  # parameters
 ORDERS = 5  # random orders per round; fewer are noisier, more take longer
+
+
+def usual_leaves_for(n_documents: int) -> int:
+    """Return the default number of leaves per tree: of symmetric trees on small data, else of others."""
+    return symmetric_leaves_for(n_documents) if n_documents < COARSE_DOCUMENTS else leaves_for(n_documents)
+
+
+def usual_feature_fraction_for(n_documents: int) -> float:
+    """Return the default fraction of features per round: 1 for the symmetric trees of small data."""
+    return 1.0 if n_documents < COARSE_DOCUMENTS else feature_fraction_for(n_documents)
 
 
 class LambdaMART(ThresholdParameters, LambdaParameters, TreeRanker):
@@ -152,12 +167,12 @@ class LambdaMART(ThresholdParameters, LambdaParameters, TreeRanker):
         f"metric then only chooses the round. None: 'neighbours' for NDCG on fewer than {COARSE_DOCUMENTS:,} "
         "documents, unless another option is about 'all' pairs.",
         default=None,
+        search=Choices(None, "all"),
     )
     truncation: int | None = parameter(
         Integer(1, optional=True),
         "Use only pairs with at least one document among this many top ranks. None: all pairs.",
         default=30,
-        search=Range(5, 200, log=True),
     )
     split_by: str = parameter(
         OneOf(("newton", "squared_error")),
@@ -187,6 +202,11 @@ class LambdaMART(ThresholdParameters, LambdaParameters, TreeRanker):
         f"tell interactions of features apart. None: 'symmetric' for fewer than {COARSE_DOCUMENTS:,} documents, "
         "else 'leafwise'.",
         default=None,
+        search=Choices(None, "leafwise"),
+    )
+    max_leaves: int | None = parameter(default=None, search=Range(4, 64, log=True, automatic=usual_leaves_for))
+    feature_fraction: float | None = parameter(
+        default=None, search=Range(0.1, 1.0, automatic=usual_feature_fraction_for)
     )
 
     def _boosted(

@@ -118,7 +118,6 @@ class TreeRanker(StoppingParameters, ShrinkageParameters, BinningParameters, Ran
         "Minimum number of documents per leaf. None: 1 for tiny training sets, up to 20; 1 for symmetric trees, "
         "which take no other.",
         default=None,
-        search=Range(1, 100, log=True, automatic=min_documents_for),
     )
     min_hessian: float = parameter(Real(least=0.0), "Minimum sum of hessians per leaf.", default=1e-3)
     l2: float = parameter(
