@@ -88,7 +88,7 @@ class AutoRanker(RandomParameters, Ranker):
     )
     preset: str = parameter(
         OneOf(tuple(PRESETS)),
-        "How much to try: 'quick' fits five rankers in five folds, 'best' has three seeds of some and three "
+        "How much to try: 'quick' fits five rankers in five folds, 'best' has three seeds of some and two "
         "rankers more than the 'default'.",
         default="default",
     )
