@@ -150,7 +150,7 @@ class QueryPairs {
 // document, and all deltas between documents below rank depth() are 0.
 template <class MakeDeltas>
 void sum_pairs(const PairLoss& loss, int n_threads, const Lambdas& lambdas, const MakeDeltas& make_deltas) {
-    constexpr std::size_t kChunk = 32;
+    constexpr std::size_t kChunk = 8;
     parallel_ranges(loss.queries.size() - 1, kChunk, n_threads, [&](std::size_t first, std::size_t last) {
         QueryPairs pairs(loss);
         auto deltas = make_deltas();

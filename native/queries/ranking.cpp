@@ -83,7 +83,7 @@ class QuerySorter {
 
 void sort_within_queries(Offsets queries, Rows rows, Doubles scores, Doubles tie_break, int n_threads,
                          std::span<std::int64_t> order, std::span<bool> tied) {
-    parallel_ranges(queries.size() - 1, 64, n_threads, [&](std::size_t first, std::size_t last) {
+    parallel_ranges(queries.size() - 1, 8, n_threads, [&](std::size_t first, std::size_t last) {
         QuerySorter sorter(scores, tie_break);
         for (std::size_t query = first; query < last; ++query) {
             const auto begin = static_cast<std::size_t>(queries[query]);

@@ -14,6 +14,8 @@ namespace {
 constexpr std::ptrdiff_t kFullResolutionFeatures = 4;
 constexpr std::size_t kFirstFeatures = kFullResolutionFeatures / 2;  // see SampleGains
 
+constexpr std::size_t kFeaturesPerThread = 16;
+
 int threads_for(const GradientLeaf& leaf, const Worker& worker) {
     return leaf.rows.size() >= kRowsPerThread ? worker.n_threads : 1;
 }
@@ -75,19 +77,21 @@ std::vector<GradientSplit> GradientSearch::best_splits(std::span<const GradientL
                                                        Worker& worker) const {
     std::vector<LeafScratch>& scratch = worker.scratch.leaves;
     scratch.resize(std::max(scratch.size(), leaves.size()));
-    std::vector<Search> searches;
+    // Stores that take batches count the documents of one leaf at a time.
+    const int n_threads = store.takes_batches() || features_.size() < kFeaturesPerThread ? 1 : worker.n_threads;
+    std::vector<Search> searches(leaves.size());
+    parallel_for(leaves.size(), n_threads,
+                 [&](std::size_t i) { searches[i] = screened(leaves[i], scratch[i], worker); });
     std::vector<CodeRequest> requests;
-    for (std::size_t i = 0; i < leaves.size(); ++i) {
-        searches.push_back(screened(leaves[i], scratch[i], worker));
-        const CodeRequest& request = searches.back().request;
-        if (!request.features.empty() || !request.counted.empty()) requests.push_back(request);
-    }
+    for (const Search& search : searches)
+        if (!search.request.features.empty() || !search.request.counted.empty())
+            requests.push_back(search.request);
     if (!requests.empty()) store.sum_codes(requests, worker);
-    std::vector<GradientSplit> splits;
-    for (std::size_t i = 0; i < leaves.size(); ++i) {
+    std::vector<GradientSplit> splits(leaves.size());
+    parallel_for(leaves.size(), n_threads, [&](std::size_t i) {
         search_at_full_resolution(leaves[i], searches[i]);
-        splits.push_back(best_with_enough_documents(leaves[i], searches[i], store));
-    }
+        splits[i] = best_with_enough_documents(leaves[i], searches[i], store);
+    });
     return splits;
 }
 

@@ -240,6 +240,7 @@ class Grower {
     RowStore& store_;
     const std::int32_t max_leaves_;
     const int n_threads_;
+    const FrequentLoops frequent_{n_threads_};
     GrowthWorkspace& space_;
     std::vector<Leaf<S>> leaves_;
     std::uint32_t last_id_ = 0;
