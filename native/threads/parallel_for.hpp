@@ -1,5 +1,6 @@
 // A pool of threads that sleep when idle, and the parallel loop that uses it.
 #pragma once
+#include <algorithm>
 #include <cstddef>
 #include <functional>
 
@@ -32,6 +33,12 @@ void parallel_ranges(std::size_t n, std::size_t grain, int n_threads, const Body
         const std::size_t begin = chunk * grain;
         body(begin, begin + grain < n ? begin + grain : n);
     });
+}
+
+// A grain of at most `most` with which each thread gets about four runs.
+inline std::size_t grain_for(std::size_t n, std::size_t most, int n_threads) {
+    const std::size_t n_runs = 4 * static_cast<std::size_t>(n_threads > 1 ? n_threads : 1);
+    return std::clamp<std::size_t>(n / n_runs, 1, most);
 }
 
 }  // namespace rankwright
