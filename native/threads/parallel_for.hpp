@@ -35,10 +35,9 @@ void parallel_ranges(std::size_t n, std::size_t grain, int n_threads, const Body
     });
 }
 
-// A grain of at most `most` with which each thread gets about four runs.
+// A grain of at most `most` with which each of several threads gets about four runs.
 inline std::size_t grain_for(std::size_t n, std::size_t most, int n_threads) {
-    const std::size_t n_runs = 4 * static_cast<std::size_t>(n_threads > 1 ? n_threads : 1);
-    return std::clamp<std::size_t>(n / n_runs, 1, most);
+    return n_threads > 1 ? std::clamp<std::size_t>(n / (4 * static_cast<std::size_t>(n_threads)), 1, most) : most;
 }
 
 }  // namespace rankwright
