@@ -1,5 +1,6 @@
 // Counts the threads at work at once in nested calls of parallel_for, after the pool has grown to seven threads.
 // Several such calls run at once; for each it prints the most threads at work and the number of bodies that ran.
+// Then all of it again, with threads that stay awake.
 #include <atomic>
 #include <chrono>
 #include <cstdio>
@@ -38,7 +39,7 @@ void run(int n_threads, ThreadCount& count) {
     });
 }
 
-int main() {
+void run_all() {
     ThreadCount all;
     rankwright::parallel_for(8, 8, [&](std::size_t) { all.work(8); });
     all.print(8);
@@ -49,4 +50,10 @@ int main() {
         for (std::thread& caller : callers) caller.join();
         for (const ThreadCount& count : counts) count.print(n_threads);
     }
+}
+
+int main() {
+    run_all();
+    const rankwright::FrequentLoops frequent(8);
+    run_all();
 }

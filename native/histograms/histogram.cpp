@@ -21,8 +21,9 @@ constexpr std::size_t kCopied = 16;
 static_assert(kCopied <= kRowPadding && kByteGroup % kCopied == 0);
 // Columns of fewer rows stay in the cache, and are faster to add than rows.
 constexpr std::size_t kRowsInCache = 50'000;
-// With fewer additions, waking another thread costs more than it saves.
+// With fewer additions, another thread costs more than it saves: one that has sums of its own, or only columns.
 constexpr std::size_t kAdditionsPerThread = 400'000;
+constexpr std::size_t kAdditionsPerColumnThread = 10'000;
 constexpr std::size_t kRowsPerPart = 25'000;  // the same for add_codes
 
 // Copies of up to kByteGroup bytes of each of up to kRowBlock rows, side by side: the rows of a leaf are scattered
@@ -198,6 +199,25 @@ void for_each_part(std::span<const std::uint32_t> rows, std::size_t n_parts, int
     });
 }
 
+// Each thread adds all rows to columns of its own.
+void fill_by_column(const BinnedMatrix& binned, std::span<const std::uint32_t> rows, const Quantised& numbers,
+                    std::span<const std::uint32_t> bytes, int n_threads, std::int64_t* histogram) {
+    const std::size_t useful = rows.size() * bytes.size() / kAdditionsPerColumnThread;
+    const std::size_t n_parts =
+        std::clamp<std::size_t>(useful, 1, static_cast<std::size_t>(std::max(1, n_threads)));
+    parallel_for(n_parts, n_threads, [&](std::size_t part) {
+        const std::size_t first = bytes.size() * part / n_parts;
+        const auto own = bytes.subspan(first, bytes.size() * (part + 1) / n_parts - first);
+        numbers.visit([&]<class Step>(std::span<const Step> steps) {
+            NonzeroRows<Step, kColumnBlock> block;
+            for (std::span<const std::uint32_t> left = rows; !left.empty();) {
+                block.take(left, steps);
+                add_columns<kStride>(binned, block.added(), own, histogram + first * kStride);
+            }
+        });
+    });
+}
+
 }  // namespace
 
 Histogram new_histogram(std::size_t size) {
@@ -270,20 +290,17 @@ void HistogramPool::release(Histogram histogram) {
 void fill_histogram(const BinnedMatrix& binned, std::span<const std::uint32_t> rows, const Quantised& numbers,
                     std::span<const std::uint32_t> bytes, const HistogramLayout& layout, int n_threads,
                     HistogramPool& pool, std::int64_t* histogram) {
+    if (!binned.coarse && binned.n_rows < kRowsInCache) {
+        layout.clear(0, bytes.size(), histogram);
+        return fill_by_column(binned, rows, numbers, bytes, n_threads, histogram);
+    }
     const std::size_t useful = rows.size() * bytes.size() / kAdditionsPerThread;
     const auto fill = [&](std::span<const std::uint32_t> part, std::int64_t* sums) {
         layout.clear(0, bytes.size(), sums);
         numbers.visit([&]<class Step>(std::span<const Step> steps) {
-            if (binned.coarse || binned.n_rows >= kRowsInCache)
-                return for_each_block(part, steps,
-                                      [&](const RowsAdded& added, std::span<const std::uint32_t> next) {
-                                          add_block(binned, added, next, bytes, sums);
-                                      });
-            NonzeroRows<Step, kColumnBlock> block;
-            while (!part.empty()) {
-                block.take(part, steps);
-                add_columns<kStride>(binned, block.added(), bytes, sums);
-            }
+            for_each_block(part, steps, [&](const RowsAdded& added, std::span<const std::uint32_t> next) {
+                add_block(binned, added, next, bytes, sums);
+            });
         });
     };
     std::vector<Histogram> others(parts_of(rows.size(), n_threads, useful) - 1);

@@ -150,17 +150,18 @@ class QueryPairs {
 // document, and all deltas between documents below rank depth() are 0.
 template <class MakeDeltas>
 void sum_pairs(const PairLoss& loss, int n_threads, const Lambdas& lambdas, const MakeDeltas& make_deltas) {
-    constexpr std::size_t kChunk = 32;
-    parallel_ranges(loss.queries.size() - 1, kChunk, n_threads, [&](std::size_t first, std::size_t last) {
-        QueryPairs pairs(loss);
-        auto deltas = make_deltas();
-        for (std::size_t query = first; query < last; ++query) {
-            pairs.load(query);
-            const double factor = pairs.size() > 1 ? deltas.prepare(pairs) : 0.0;
-            if (factor != 0.0) pairs.add(deltas);
-            pairs.write(factor, lambdas);
-        }
-    });
+    const std::size_t n_queries = loss.queries.size() - 1;
+    parallel_ranges(n_queries, grain_for(n_queries, 32, n_threads), n_threads,
+                    [&](std::size_t first, std::size_t last) {
+                        QueryPairs pairs(loss);
+                        auto deltas = make_deltas();
+                        for (std::size_t query = first; query < last; ++query) {
+                            pairs.load(query);
+                            const double factor = pairs.size() > 1 ? deltas.prepare(pairs) : 0.0;
+                            if (factor != 0.0) pairs.add(deltas);
+                            pairs.write(factor, lambdas);
+                        }
+                    });
 }
 
 }  // namespace rankwright

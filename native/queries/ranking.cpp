@@ -83,14 +83,16 @@ class QuerySorter {
 
 void sort_within_queries(Offsets queries, Rows rows, Doubles scores, Doubles tie_break, int n_threads,
                          std::span<std::int64_t> order, std::span<bool> tied) {
-    parallel_ranges(queries.size() - 1, 64, n_threads, [&](std::size_t first, std::size_t last) {
-        QuerySorter sorter(scores, tie_break);
-        for (std::size_t query = first; query < last; ++query) {
-            const auto begin = static_cast<std::size_t>(queries[query]);
-            const auto size = static_cast<std::size_t>(queries[query + 1]) - begin;
-            tied[query] = sorter.sort(rows.subspan(begin, size), order.subspan(begin, size));
-        }
-    });
+    const std::size_t n_queries = queries.size() - 1;
+    parallel_ranges(n_queries, grain_for(n_queries, 64, n_threads), n_threads,
+                    [&](std::size_t first, std::size_t last) {
+                        QuerySorter sorter(scores, tie_break);
+                        for (std::size_t query = first; query < last; ++query) {
+                            const auto begin = static_cast<std::size_t>(queries[query]);
+                            const auto size = static_cast<std::size_t>(queries[query + 1]) - begin;
+                            tied[query] = sorter.sort(rows.subspan(begin, size), order.subspan(begin, size));
+                        }
+                    });
 }
 
 }  // namespace rankwright

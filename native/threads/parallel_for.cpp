@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <exception>
 #include <list>
@@ -17,14 +18,18 @@
 namespace rankwright {
 namespace {
 
+using Clock = std::chrono::steady_clock;
+// How long a thread that has nothing to do stays awake between frequent loops.
+constexpr std::chrono::microseconds kAwake(100);
+
 // A running parallel_for, on the stack of its caller. The pool's mutex guards what is neither constant nor atomic.
 struct Job {
     const std::function<void(std::size_t)>& body;
     const std::size_t n_chunks;
-    Job* const parent;  // whose chunk has started this job; null: none has
-    int open_slots;     // threads that may still join
-    int spare;          // of a job without parent: threads that may still join it or jobs within it
-    int helpers = 0;    // threads at work on it beside its caller's
+    Job* const parent;            // whose chunk has started this job; null: none has
+    int open_slots;               // threads that may still join
+    int spare;                    // of a job without parent: threads that may still join it or jobs within it
+    std::atomic<int> helpers{0};  // threads at work on it beside its caller's
     std::atomic<std::size_t> next{0};
     std::exception_ptr error{};
 
@@ -44,20 +49,29 @@ bool is_within(const Job* inner, const Job* outer) {
 
 class Pool {
   public:
+    std::atomic<int> n_frequent{0};  // FrequentLoops that exist
+
     void run(Job& job) {
+        int n_asleep;
         {
             std::lock_guard lock(mutex_);
             grow(job.open_slots);
             jobs_.push_back(&job);
+            ++n_started_;
+            n_asleep = job.open_slots - n_lingering_;
         }
-        wake_.notify_all();
+        if (n_asleep == 1) wake_.notify_one();
+        if (n_asleep > 1) wake_.notify_all();
         if (job.parent != nullptr) left_.notify_all();
         take_chunks(job);
         std::unique_lock lock(mutex_);
         jobs_.remove(&job);  // no other thread can join
         // Until the others are done, helps with what their chunks have started.
-        while (job.helpers > 0)
-            if (!help(lock, 0, [&](Job* started) { return is_within(started, &job); })) left_.wait(lock);
+        const auto done = [&] { return job.helpers == 0; };
+        for (const auto until = Clock::now() + kAwake; !done();)
+            if (!help(lock, 0, [&](Job* started) { return is_within(started, &job); }) &&
+                !linger(lock, until, done))
+                left_.wait(lock);
     }
 
   private:
@@ -74,8 +88,28 @@ class Pool {
 
     [[noreturn]] void serve() {
         std::unique_lock lock(mutex_);
-        for (;;)
-            if (!help(lock, 1, [](Job* job) { return job->outermost().spare > 0; })) wake_.wait(lock);
+        for (Clock::time_point until{};;) {
+            if (help(lock, 1, [](Job* job) { return job->outermost().spare > 0; })) {
+                until = Clock::now() + kAwake;
+                continue;
+            }
+            ++n_lingering_;
+            const bool any_started = linger(lock, until, [] { return false; });
+            --n_lingering_;
+            if (!any_started) wake_.wait(lock);
+        }
+    }
+
+    // Between frequent loops, waits unlocked and awake until `done`, or until another job has started; false if
+    // the time is up.
+    template <class Done>
+    bool linger(std::unique_lock<std::mutex>& lock, Clock::time_point until, const Done& done) {
+        const std::size_t n_before = n_started_;
+        const auto is_over = [&] { return done() || n_started_ != n_before; };
+        lock.unlock();
+        while (!is_over() && n_frequent > 0 && Clock::now() < until) std::this_thread::yield();
+        lock.lock();
+        return is_over();
     }
 
     // Works on a job of this kind, unlocked; false if none wants another thread. n_taken is the number of spare
@@ -118,7 +152,8 @@ class Pool {
     std::mutex mutex_;
     std::condition_variable wake_, left_;
     std::list<Job*> jobs_;
-    int size_ = 0;
+    std::atomic<std::size_t> n_started_{0};  // jobs, ever
+    int size_ = 0, n_lingering_ = 0;         // threads of the pool
 };
 
 // Never destroyed: its threads sleep until the process ends. A forked child inherits no threads, so it starts a
@@ -137,6 +172,13 @@ Pool& the_pool() {
 }
 
 }  // namespace
+
+FrequentLoops::FrequentLoops(int n_threads) : use_threads_(n_threads > 1) {
+    if (use_threads_) ++the_pool().n_frequent;
+}
+FrequentLoops::~FrequentLoops() {
+    if (use_threads_) --the_pool().n_frequent;
+}
 
 void parallel_for(std::size_t n_chunks, int n_threads, const std::function<void(std::size_t)>& body) {
     const std::size_t useful = std::min<std::size_t>(n_chunks, static_cast<std::size_t>(std::max(n_threads, 1)));

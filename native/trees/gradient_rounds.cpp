@@ -127,6 +127,7 @@ RoundsEnd boost_trees(const TreeRounds& rounds, Doubles start, std::span<const T
         numbers->resize(size);
     const std::span<double> gradient = workspace.gradient, hessian = workspace.hessian,
                             outputs = workspace.outputs;
+    const FrequentLoops frequent(rounds.n_threads);
     TreeGrower grower(rounds, workspace);
     std::vector<std::uint32_t> leaves(following.size());
     std::optional<RoundRanking> ranking;

@@ -14,6 +14,9 @@ namespace {
 constexpr std::ptrdiff_t kFullResolutionFeatures = 4;
 constexpr std::size_t kFirstFeatures = kFullResolutionFeatures / 2;  // see SampleGains
 
+// With fewer searches of a feature, another thread costs more than it saves.
+constexpr std::size_t kSearchesPerLoop = 32;
+
 int threads_for(const GradientLeaf& leaf, const Worker& worker) {
     return leaf.rows.size() >= kRowsPerThread ? worker.n_threads : 1;
 }
@@ -75,19 +78,22 @@ std::vector<GradientSplit> GradientSearch::best_splits(std::span<const GradientL
                                                        Worker& worker) const {
     std::vector<LeafScratch>& scratch = worker.scratch.leaves;
     scratch.resize(std::max(scratch.size(), leaves.size()));
-    std::vector<Search> searches;
+    // Stores that take batches count the documents of one leaf at a time.
+    const bool is_small = leaves.size() * features_.size() < kSearchesPerLoop;
+    const int n_threads = is_small || store.takes_batches() ? 1 : worker.n_threads;
+    std::vector<Search> searches(leaves.size());
+    parallel_for(leaves.size(), n_threads,
+                 [&](std::size_t i) { searches[i] = screened(leaves[i], scratch[i], worker); });
     std::vector<CodeRequest> requests;
-    for (std::size_t i = 0; i < leaves.size(); ++i) {
-        searches.push_back(screened(leaves[i], scratch[i], worker));
-        const CodeRequest& request = searches.back().request;
-        if (!request.features.empty() || !request.counted.empty()) requests.push_back(request);
-    }
+    for (const Search& search : searches)
+        if (!search.request.features.empty() || !search.request.counted.empty())
+            requests.push_back(search.request);
     if (!requests.empty()) store.sum_codes(requests, worker);
-    std::vector<GradientSplit> splits;
-    for (std::size_t i = 0; i < leaves.size(); ++i) {
+    std::vector<GradientSplit> splits(leaves.size());
+    parallel_for(leaves.size(), n_threads, [&](std::size_t i) {
         search_at_full_resolution(leaves[i], searches[i]);
-        splits.push_back(best_with_enough_documents(leaves[i], searches[i], store));
-    }
+        splits[i] = best_with_enough_documents(leaves[i], searches[i], store);
+    });
     return splits;
 }
 
@@ -98,6 +104,7 @@ JudgedRows GradientSearch::judged_rows(const GradientLeaf& leaf) const {
 GradientSearch::SharedSplit GradientSearch::shared_split(std::span<const GradientLeaf> leaves,
                                                          int n_threads) const {
     std::vector<GradientSplit> best(features_.size());
+    if (leaves.size() * best.size() < kSearchesPerLoop) n_threads = 1;
     parallel_ranges(best.size(), std::max<std::size_t>(1, best.size() / 4), n_threads,
                     [&](std::size_t first, std::size_t last) {
                         for (std::size_t slot = first; slot < last; ++slot) best[slot] = best_shared(leaves, slot);

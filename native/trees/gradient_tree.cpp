@@ -85,8 +85,10 @@ void set_values(const GradientLeaves& leaves, const GrowthTask& task, double l2,
     space.leaf_of_row.resize(n_rows);
     number_rows<GradientStatistic>(leaves, n_threads, space.leaf_of_row);
     std::vector<double> gradients(leaves.size()), hessians(leaves.size());
-    sum_leaves(task.gradient, space.leaf_of_row, n_threads, gradients);
-    sum_leaves(task.hessian, space.leaf_of_row, n_threads, hessians);
+    parallel_for(2, n_threads, [&](std::size_t second) {
+        sum_leaves(second ? task.hessian : task.gradient, space.leaf_of_row, n_threads,
+                   second ? hessians : gradients);
+    });
     for (std::size_t leaf = 0; leaf < leaves.size(); ++leaf)
         tree.leaf_value.push_back(leaf_value({gradients[leaf], hessians[leaf]}, l2, leaves[leaf].inherited));
     parallel_ranges(n_rows, kRowsPerRange, n_threads, [&](std::size_t first, std::size_t last) {
@@ -119,7 +121,7 @@ GrownTree grow_tree(const BinnedMatrix& features, GrowthTask task, const GrowthL
     Grower grower(binned, statistic, rows, limits.max_leaves, n_threads, space);
     const auto leaves = limits.symmetric ? grower.grow_by_level({}, tree) : grower.grow({}, tree);
     if (!task.all_rows_judge) space.sample_gains = {};
-    set_values(leaves, task, limits.l2, binned.n_rows >= kRowsPerThread ? n_threads : 1, space, tree, outputs);
+    set_values(leaves, task, limits.l2, n_threads, space, tree, outputs);
     return tree;
 }
 

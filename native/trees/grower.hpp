@@ -94,7 +94,7 @@ class Grower {
         for (std::int32_t left = max_leaves_ / 2; left > 0; left /= 2) {  // each level doubles the leaves
             std::vector<Leaf<S>*> level;
             for (Leaf<S>& leaf : leaves_) level.push_back(&leaf);
-            if (!statistic_.share_split(level, n_threads_for(level))) break;
+            if (!statistic_.share_split(level, n_threads_)) break;
             std::erase_if(level, [](const Leaf<S>* leaf) { return !leaf->best.divides(); });
             add_children(level);
             divide(level, left == 1, worker);
@@ -106,12 +106,6 @@ class Grower {
     }
 
   private:
-    int n_threads_for(std::span<Leaf<S>* const> level) const {
-        std::size_t n_rows = 0;
-        for (const Leaf<S>* leaf : level) n_rows += leaf->rows.size();
-        return n_rows >= kRowsPerThread ? n_threads_ : 1;
-    }
-
     std::vector<Leaf<S>> finished(TreeShape& tree) {
         for (Leaf<S>& leaf : leaves_) {
             release(leaf);
@@ -240,6 +234,7 @@ class Grower {
     RowStore& store_;
     const std::int32_t max_leaves_;
     const int n_threads_;
+    const FrequentLoops frequent_{n_threads_};
     GrowthWorkspace& space_;
     std::vector<Leaf<S>> leaves_;
     std::uint32_t last_id_ = 0;
