@@ -387,7 +387,7 @@ bool TreeScorer::encode_block(const DenseRows<T>& matrix, std::size_t first, std
                                         matrix.row_stride, matrix.feature_stride, n, end - begin, copies);
             if (infinite && too_large(begin, end)) return false;
         }
-        fetch_share(next, 1);
+        if (next.n_runs > 0) fetch_share(next, 1);
         if (values == nullptr) values = copies[feature - begin].documents;
         kernels.encode(columns_[number], values, n, codes[number]);
     }

@@ -77,35 +77,37 @@ inline void transpose(__m512* rows) {
     }
 }
 
-inline std::size_t at_most_chunk(std::size_t n) { return n < kChunk ? n : kChunk; }
-
-// At most sixteen adjacent values of at most sixteen rows. If more rows follow, they are fetched into the cache.
+// At most sixteen adjacent values of n rows. If more rows follow, they are fetched into the cache.
 template <class T>
-inline void copy_square(const T* values, std::ptrdiff_t row_stride, std::size_t n_rows, std::size_t n_features,
-                        bool more_rows, float* copies) {
+inline void copy_strip(const T* values, std::ptrdiff_t row_stride, std::size_t n, std::size_t n_features,
+                       bool more_rows, float* copies) {
     const auto present = static_cast<__mmask16>((1u << n_features) - 1);
-    __m512 rows[kChunk] = {};
+    for (std::size_t first = 0; first < n; first += kChunk) {
+        __m512 rows[kChunk] = {};
 #pragma GCC unroll 16
-    for (std::size_t row = 0; row < kChunk; ++row) {
-        if (row >= n_rows) break;
-        if (more_rows) prefetch(values, static_cast<std::ptrdiff_t>(kChunk) * row_stride, kChunk);
-        rows[row] = masked_floats(values, present);
-        values += row_stride;
+        for (std::size_t row = 0; row < kChunk; ++row) {
+            if (first + row >= n) break;
+            if (more_rows) prefetch(values, static_cast<std::ptrdiff_t>(n) * row_stride, kChunk);
+            rows[row] = masked_floats(values, present);
+            values += row_stride;
+        }
+        transpose(rows);
+#pragma GCC unroll 16
+        for (std::size_t feature = 0; feature < kChunk; ++feature)
+            _mm512_store_ps(copies + feature * kStride + first, rows[feature]);
     }
-    transpose(rows);
-#pragma GCC unroll 16
-    for (std::size_t feature = 0; feature < kChunk; ++feature)
-        _mm512_store_ps(copies + feature * kStride, rows[feature]);
 }
 
+// A whole block comes from memory, which is read fastest in long runs of a row.
 template <class T>
 void copy_rows(const T* values, std::ptrdiff_t row_stride, std::size_t n, std::size_t n_features,
                BlockValues* copies) {
-    for (std::size_t first = 0; first < n;
-         first += kChunk, values += static_cast<std::ptrdiff_t>(kChunk) * row_stride)
+    const std::size_t step = n == kBlock ? kChunk : n;
+    for (std::size_t first = 0; first < n; first += step)
         for (std::size_t feature = 0; feature < n_features; feature += kChunk)
-            copy_square(values + feature, row_stride, at_most_chunk(n - first),
-                        at_most_chunk(n_features - feature), n == kBlock, copies[feature].documents + first);
+            copy_strip(values + static_cast<std::ptrdiff_t>(first) * row_stride + feature, row_stride, step,
+                       n_features - feature < kChunk ? n_features - feature : kChunk, n == kBlock,
+                       copies[feature].documents + first);
 }
 #else
 #if defined(__SSE2__)
