@@ -77,7 +77,7 @@ inline void transpose(__m512* rows) {
     }
 }
 
-// At most sixteen adjacent values of n rows. If more rows follow, they are fetched into the cache.
+// At most sixteen adjacent values of n rows. If more rows follow, the next n are fetched into the cache.
 template <class T>
 inline void copy_strip(const T* values, std::ptrdiff_t row_stride, std::size_t n, std::size_t n_features,
                        bool more_rows, float* copies) {
@@ -98,11 +98,11 @@ inline void copy_strip(const T* values, std::ptrdiff_t row_stride, std::size_t n
     }
 }
 
-// A whole block comes from memory, which is read fastest in long runs of a row.
+// A block that is whole comes from memory, which is read fastest in long runs of a row.
 template <class T>
 void copy_rows(const T* values, std::ptrdiff_t row_stride, std::size_t n, std::size_t n_features,
                BlockValues* copies) {
-    const std::size_t step = n == kBlock ? kChunk : n;
+    const std::size_t step = n == kBlock && n_features > kChunk ? kChunk : n;
     for (std::size_t first = 0; first < n; first += step)
         for (std::size_t feature = 0; feature < n_features; feature += kChunk)
             copy_strip(values + static_cast<std::ptrdiff_t>(first) * row_stride + feature, row_stride, step,
