@@ -9,6 +9,7 @@
 #include <memory>
 #include <tuple>
 
+#include "scoring/next_values.hpp"
 #include "threads/parallel_for.hpp"
 
 namespace rankwright {
@@ -18,8 +19,7 @@ constexpr std::size_t kLeaves = std::size(LeafValues{}.values);
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 constexpr float kHighest = std::numeric_limits<float>::max();
 
-constexpr std::size_t kRangesPerThread = 8;    // of rows; memory is allocated once per range
-constexpr std::size_t kMostFetched = 1 << 19;  // bytes that are fetched ahead, and must fit the second-level cache
+constexpr std::size_t kRangesPerThread = 8;  // of rows; memory is allocated once per range
 
 std::size_t round_up(std::size_t n, std::size_t step) { return (n + step - 1) / step * step; }
 
@@ -170,10 +170,6 @@ std::size_t row_count(const SparseRows<T, Index>& matrix) {
     return matrix.offsets.size() - 1;
 }
 
-// Whether values are read even if no tree tests them, since they may be too large.
-template <class T>
-constexpr bool kReadsAll = sizeof(T) > sizeof(float);
-
 // The end of the features from that of a column on that are copied together: where a chunk of them is unused, or
 // the limit.
 std::size_t end_of_run(std::span<const std::int32_t> features, std::size_t column, std::size_t limit) {
@@ -193,40 +189,6 @@ const float* in_place(const DenseRows<float>& matrix, std::size_t first, std::si
 }
 
 const float* in_place(const DenseRows<double>&, std::size_t, std::size_t, std::size_t) { return nullptr; }
-
-// The values of the block that begins at this row; `tested` are the features that trees test. Nothing if most of a
-// row would be fetched in vain.
-template <class T>
-NextValues next_values(const DenseRows<T>& matrix, std::size_t first, std::span<const std::int32_t> tested) {
-    const std::size_t n_rows = std::min(kBlock, matrix.n_rows - first);
-    if (n_rows == 0 || tested.empty()) return {};
-    const std::size_t begin = kReadsAll<T> ? 0 : static_cast<std::size_t>(tested.front());
-    const std::size_t end = kReadsAll<T> ? matrix.n_features : static_cast<std::size_t>(tested.back()) + 1;
-    const T* values = matrix.data + static_cast<std::ptrdiff_t>(first) * matrix.row_stride;
-    NextValues next;
-    if (matrix.feature_stride == 1) {
-        if (!kReadsAll<T> && end - begin > kChunk * tested.size()) return {};
-        values += begin;
-        next.stride = static_cast<std::size_t>(matrix.row_stride) * sizeof(T);
-        next.n_bytes = (end - begin) * sizeof(T);
-        next.n_runs = n_rows;
-    } else if (matrix.row_stride == 1) {
-        next.stride = static_cast<std::size_t>(matrix.feature_stride) * sizeof(T);
-        next.n_bytes = n_rows * sizeof(T);
-        next.numbers = kReadsAll<T> ? nullptr : tested.data();
-        next.n_runs = kReadsAll<T> ? end : tested.size();
-    } else {
-        return {};
-    }
-    next.first = reinterpret_cast<std::uintptr_t>(values);
-    next.n_runs = std::min(next.n_runs, kMostFetched / next.n_bytes);
-    return next;
-}
-
-template <class T, class Index>
-NextValues next_values(const SparseRows<T, Index>&, std::size_t, std::span<const std::int32_t>) {
-    return {};
-}
 
 }  // namespace
 
