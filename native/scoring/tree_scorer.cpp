@@ -4,10 +4,12 @@
 #include <atomic>
 #include <bit>
 #include <cstring>
+#include <iterator>
 #include <limits>
 #include <memory>
 #include <tuple>
 
+#include "scoring/next_values.hpp"
 #include "threads/parallel_for.hpp"
 
 namespace rankwright {
@@ -17,11 +19,7 @@ constexpr std::size_t kLeaves = std::size(LeafValues{}.values);
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 constexpr float kHighest = std::numeric_limits<float>::max();
 
-// Number of leaves whose trees are used for several blocks of documents before the next ones are fetched: about as
-// many as fit the first-level cache.
-constexpr std::int64_t kLeavesPerTurn = 2048;
-constexpr std::size_t kMostBlocksPerChunk = 2;
-constexpr std::size_t kMostCodesPerChunk = 1 << 20;
+constexpr std::size_t kRangesPerThread = 8;  // of rows; memory is allocated once per range
 
 std::size_t round_up(std::size_t n, std::size_t step) { return (n + step - 1) / step * step; }
 
@@ -172,6 +170,26 @@ std::size_t row_count(const SparseRows<T, Index>& matrix) {
     return matrix.offsets.size() - 1;
 }
 
+// The end of the features from that of a column on that are copied together: where a chunk of them is unused, or
+// the limit.
+std::size_t end_of_run(std::span<const std::int32_t> features, std::size_t column, std::size_t limit) {
+    std::size_t end = static_cast<std::size_t>(features[column]) + 1;
+    for (; column < features.size(); ++column) {
+        const auto feature = static_cast<std::size_t>(features[column]);
+        if (feature >= std::min(end + kChunk, limit)) break;
+        end = feature + 1;
+    }
+    return end;
+}
+
+// The values of a feature in a block of n rows, if kernels can read them without a copy; otherwise nullptr.
+const float* in_place(const DenseRows<float>& matrix, std::size_t first, std::size_t n, std::size_t feature) {
+    if (matrix.row_stride != 1 || n < kBlock) return nullptr;
+    return matrix.data + first + static_cast<std::ptrdiff_t>(feature) * matrix.feature_stride;
+}
+
+const float* in_place(const DenseRows<double>&, std::size_t, std::size_t, std::size_t) { return nullptr; }
+
 }  // namespace
 
 TreeScorer::TreeScorer(const FlatTrees& trees) {
@@ -210,6 +228,7 @@ void TreeScorer::code_splits(const FlatTrees& trees) {
     }
     close_column(thresholds);
     set_column_pointers();
+    std::ranges::unique_copy(features_, std::back_inserter(tested_));
 }
 
 // Stores the thresholds of the last column, in the order of a binary search and in ascending order, and clears
@@ -274,72 +293,65 @@ void TreeScorer::lay_out_trees(const FlatTrees& trees) {
     for (std::size_t tree = 0; tree < n_trees; ++tree) trees_[tree].leaves = leaves_.data() + first_leaf[tree];
 }
 
-// Few enough rows that their codes stay in the cache, but enough that trees are fetched for several blocks at a
-// time and that a thread has enough work.
-std::size_t TreeScorer::rows_per_chunk() const {
-    const std::size_t fitting = kMostCodesPerChunk / (kBlock * std::max<std::size_t>(n_columns(), 1));
-    return kBlock * std::clamp<std::size_t>(fitting, 1, kMostBlocksPerChunk);
-}
-
 template <class Matrix>
 bool TreeScorer::score(const Matrix& matrix, int n_threads, SimdPath path, std::span<double> scores) const {
     std::atomic<bool> fits{true};
-    parallel_ranges(row_count(matrix), rows_per_chunk(), n_threads, [&](std::size_t first, std::size_t last) {
-        if (!score_chunk(matrix, first, path, scores.subspan(first, last - first))) fits = false;
-    });
+    const std::size_t n_rows = row_count(matrix);
+    const std::size_t n_ranges = kRangesPerThread * static_cast<std::size_t>(std::max(n_threads, 1));
+    parallel_ranges(n_rows, round_up(n_rows / n_ranges + 1, kBlock), n_threads,
+                    [&](std::size_t first, std::size_t last) {
+                        if (!score_rows(matrix, first, path, scores.subspan(first, last - first))) fits = false;
+                    });
     return fits;
 }
 
 template <class Matrix>
-bool TreeScorer::score_chunk(const Matrix& matrix, std::size_t first, SimdPath path,
-                             std::span<double> scores) const {
-    const std::size_t n_blocks = (scores.size() + kBlock - 1) / kBlock, n_columns = this->n_columns();
+bool TreeScorer::score_rows(const Matrix& matrix, std::size_t first, SimdPath path,
+                            std::span<double> scores) const {
     // Documents beyond the last have undefined codes: any lead to a leaf of the tree, whose value nobody reads.
-    const auto codes = std::make_unique_for_overwrite<BlockBytes[]>(n_blocks * n_columns);
-    const auto sums = std::make_unique<BlockScores[]>(n_blocks);
-    for (std::size_t block = 0; block < n_blocks; ++block) {
-        const std::size_t begin = block * kBlock, n = std::min(kBlock, scores.size() - begin);
-        if (!encode_block(matrix, first + begin, n, value_kernels(path), codes.get() + block * n_columns))
+    const auto codes = std::make_unique_for_overwrite<BlockBytes[]>(n_columns());
+    const auto copies =
+        std::make_unique_for_overwrite<BlockValues[]>(scores.size() < kBlock ? kChunk : kFeaturesTogether);
+    for (std::size_t begin = 0; begin < scores.size(); begin += kBlock) {
+        const std::size_t n = std::min(kBlock, scores.size() - begin);
+        NextValues next = next_values(matrix, first + begin + n, tested_);
+        next.n_steps = n_columns() + trees_.size();
+        if (!encode_block(matrix, first + begin, n, value_kernels(path), next, copies.get(), codes.get()))
             return false;
+        BlockScores sums{};
+        add_trees_on(path)(trees_.data(), trees_.size(), codes.get(), n, next, sums);
+        std::copy_n(sums.documents, n, &scores[begin]);
     }
-    add_all_trees(codes.get(), scores.size(), add_trees_on(path), sums.get());
-    for (std::size_t row = 0; row < scores.size(); ++row) scores[row] = sums[row / kBlock].documents[row % kBlock];
     return true;
-}
-
-void TreeScorer::add_all_trees(const BlockBytes* codes, std::size_t n_rows, AddTrees& add_trees,
-                               BlockScores* scores) const {
-    for (std::size_t tree = 0; tree < trees_.size();) {
-        const std::size_t first = tree;
-        for (std::int64_t n_leaves = 0; tree < trees_.size() && n_leaves < kLeavesPerTurn; ++tree)
-            n_leaves += trees_[tree].n_leaves;
-        for (std::size_t block = 0; block * kBlock < n_rows; ++block)
-            add_trees(&trees_[first], tree - first, codes + block * n_columns(),
-                      std::min(kBlock, n_rows - block * kBlock), scores[block]);
-    }
 }
 
 template <class T>
 bool TreeScorer::encode_block(const DenseRows<T>& matrix, std::size_t first, std::size_t n,
-                              const ValueKernels& kernels, BlockBytes* codes) const {
+                              const ValueKernels& kernels, NextValues& next, BlockValues* copies,
+                              BlockBytes* codes) const {
     const T* block = matrix.data + static_cast<std::ptrdiff_t>(first) * matrix.row_stride;
     const auto too_large = [&](std::size_t begin, std::size_t end) {
         return begin < end && any_too_large(matrix, block, n, begin, end, kernels);
     };
-    BlockValues copies[kFeaturesTogether];
+    // Long runs of rows come from memory faster, but the copies of few documents can stay in the first-level
+    // cache.
+    const std::size_t most = matrix.feature_stride == 1 && n == kBlock ? kFeaturesTogether : kChunk;
     std::size_t begin = 0, end = 0;  // the features of the copies
     for (std::size_t number = 0; number < columns_.size(); ++number) {
         const auto feature = static_cast<std::size_t>(features_[number]);
-        if (feature >= end) {
+        const float* values = in_place(matrix, first, n, feature);
+        if (values == nullptr && feature >= end) {
             if (too_large(end, feature)) return false;
             begin = feature;
-            end = std::min(begin + kFeaturesTogether, matrix.n_features);
-            const bool infinite = copy_kernel<T>(kernels)(
-                block + static_cast<std::ptrdiff_t>(begin) * matrix.feature_stride, matrix.row_stride,
-                matrix.feature_stride, n, end - begin, first + n < matrix.n_rows, copies);
+            end = end_of_run(features_, number, begin + most);
+            const bool infinite =
+                copy_kernel<T>(kernels)(block + static_cast<std::ptrdiff_t>(begin) * matrix.feature_stride,
+                                        matrix.row_stride, matrix.feature_stride, n, end - begin, copies);
             if (infinite && too_large(begin, end)) return false;
         }
-        kernels.encode(columns_[number], copies[feature - begin], n, codes[number]);
+        if (next.n_runs > 0) fetch_share(next, 1);
+        if (values == nullptr) values = copies[feature - begin].documents;
+        kernels.encode(columns_[number], values, n, codes[number]);
     }
     if (too_large(end, matrix.n_features)) return false;
     sets_.encode(block, matrix.row_stride, matrix.feature_stride, n, codes + columns_.size());
@@ -348,7 +360,7 @@ bool TreeScorer::encode_block(const DenseRows<T>& matrix, std::size_t first, std
 
 template <class T, class Index>
 bool TreeScorer::encode_block(const SparseRows<T, Index>& matrix, std::size_t first, std::size_t n,
-                              const ValueKernels& kernels, BlockBytes* codes) const {
+                              const ValueKernels& kernels, NextValues&, BlockValues*, BlockBytes* codes) const {
     for (std::size_t number = 0; number < n_columns(); ++number)
         std::memset(codes[number].documents, code_of_zero_[number], kBlock);
     BlockBytes* const set_codes = codes + columns_.size();

@@ -47,21 +47,19 @@ class TreeScorer {
     void set_column_pointers();
     void lay_out_trees(const FlatTrees& trees);
     std::size_t n_columns() const { return columns_.size() + sets_.size(); }
-    std::size_t rows_per_chunk() const;
     template <class Matrix>
-    bool score_chunk(const Matrix& matrix, std::size_t first, SimdPath path, std::span<double> scores) const;
-    void add_all_trees(const BlockBytes* codes, std::size_t n_rows, AddTrees& add_trees,
-                       BlockScores* scores) const;
+    bool score_rows(const Matrix& matrix, std::size_t first, SimdPath path, std::span<double> scores) const;
     template <class T>
     bool encode_block(const DenseRows<T>& matrix, std::size_t first, std::size_t n, const ValueKernels& kernels,
-                      BlockBytes* codes) const;
+                      NextValues& next, BlockValues* copies, BlockBytes* codes) const;
     template <class T, class Index>
     bool encode_block(const SparseRows<T, Index>& matrix, std::size_t first, std::size_t n,
-                      const ValueKernels& kernels, BlockBytes* codes) const;
+                      const ValueKernels& kernels, NextValues& next, BlockValues* copies, BlockBytes* codes) const;
 
     std::vector<Chunk> chunks_;
     std::vector<Column> columns_;
     std::vector<std::int32_t> features_;     // the feature of each column, ascending
+    std::vector<std::int32_t> tested_;       // the same features, each once
     SetColumns sets_;                        // further columns
     std::vector<std::int8_t> code_of_zero_;  // one per column
     std::vector<CodedSplit> splits_;

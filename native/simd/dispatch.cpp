@@ -144,4 +144,16 @@ const VectorKernels& vector_kernels(SimdPath path) { return RANKWRIGHT_KERNEL(pa
 
 AddTrees& add_trees_on(SimdPath path) { return RANKWRIGHT_KERNEL(path, add_trees); }
 
+void fetch_share(NextValues& next, std::size_t n_steps) {
+    constexpr std::size_t line_bytes = 64;
+    next.step = std::min(next.step + n_steps, next.n_steps);
+    for (; next.n_fetched * next.n_steps < next.n_runs * next.step; ++next.n_fetched) {
+        const auto number =
+            next.numbers == nullptr ? next.n_fetched : static_cast<std::size_t>(next.numbers[next.n_fetched]);
+        const std::uintptr_t run = next.first + number * next.stride;
+        for (std::size_t byte = 0; byte < next.n_bytes; byte += line_bytes)
+            __builtin_prefetch(reinterpret_cast<const void*>(run + byte), 0, 2);
+    }
+}
+
 }  // namespace rankwright

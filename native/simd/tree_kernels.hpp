@@ -57,10 +57,23 @@ struct CodedTree {
     bool by_tests;  // the splits are different tests
 };
 
+// Values that are read next, in runs of n_bytes. They are fetched into the cache run by run during other work, so
+// that neither the memory nor the processor waits for the other.
+struct NextValues {
+    std::uintptr_t first = 0;
+    std::size_t stride = 0, n_bytes = 0;    // from run to run, and of a run
+    const std::int32_t* numbers = nullptr;  // of the runs, from 0; null for 0, 1, 2, ...
+    std::size_t n_runs = 0, n_steps = 0;
+    std::size_t n_fetched = 0, step = 0;  // runs and steps so far
+};
+
+// Goes so many of n_steps further, and fetches the same fraction of the runs.
+void fetch_share(NextValues& next, std::size_t n_steps);
+
 // Adds the leaf value of each tree, in order, to the scores of the first n documents of a block; the other scores
-// are undefined.
+// are undefined. Each tree is one step of fetching the next values.
 using AddTrees = void(const CodedTree* trees, std::size_t n_trees, const BlockBytes* codes, std::size_t n,
-                      BlockScores& scores);
+                      NextValues& next, BlockScores& scores);
 
 namespace portable {
 AddTrees add_trees;

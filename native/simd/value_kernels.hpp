@@ -16,17 +16,18 @@ constexpr std::size_t kBlock = 256;
 constexpr std::size_t kChunk = 16;
 constexpr std::size_t kMaxThresholds = 255;
 
-// Number of features that are copied together; a line of the cache holds as many floats.
-constexpr std::size_t kFeaturesTogether = 16;
+// Most features that are copied together: rows are read fastest in long runs.
+constexpr std::size_t kFeaturesTogether = 256;
 
 // One code per document of a block.
 struct alignas(64) BlockBytes {
     std::int8_t documents[kBlock];
 };
 
-// One value per document of a block.
+// One value per document of a block. A cache holds few values whose distance is a power of two, so the size is
+// none.
 struct alignas(64) BlockValues {
-    float documents[kBlock];
+    float documents[kBlock + kChunk];
 };
 
 struct alignas(64) Chunk {
@@ -50,15 +51,15 @@ struct Column {
 // Whether any of n values is too large for 32 bits: finite, but infinite after rounding.
 using TooLargeKernel = bool (*)(const double* values, std::ptrdiff_t stride, std::size_t n);
 
-// Rounds the values of n rows and at most kFeaturesTogether features to 32 bits, one block per feature. Returns
-// whether a double was infinite or has become it. If there are more rows, those of the next block are fetched into
-// the cache.
+// Rounds the values of n rows to 32 bits, one column per feature. Returns whether a double was infinite or has
+// become it.
 template <class T>
 using CopyKernel = bool (*)(const T* values, std::ptrdiff_t row_stride, std::ptrdiff_t feature_stride,
-                            std::size_t n, std::size_t n_features, bool more_rows, BlockValues* copies);
+                            std::size_t n, std::size_t n_features, BlockValues* copies);
 
-// The codes of the first n documents of a block; the other codes are undefined.
-using EncodeKernel = void (*)(const Column& column, const BlockValues& values, std::size_t n, BlockBytes& codes);
+// The codes of the first n documents of a block; the other codes are undefined. Values are readable up to a
+// multiple of kChunk.
+using EncodeKernel = void (*)(const Column& column, const float* values, std::size_t n, BlockBytes& codes);
 
 struct ValueKernels {
     TooLargeKernel too_large;

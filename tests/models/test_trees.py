@@ -194,6 +194,19 @@ def test_any_layout_gives_the_same_scores(large):
         assert ensemble.predict(layout[::3]).tobytes() == expected[::3].tobytes()
 
 
+@pytest.mark.parametrize("n_splits", [1, 40, 2000])
+@pytest.mark.parametrize("n_features", [16, 17, 255, 256, 257, 600])
+def test_wide_data_of_any_layout_equals_the_slow_twin(n_features, n_splits):
+    rng = np.random.default_rng(n_features + n_splits)
+    ensemble = reference.random_ensemble(rng, [2] * n_splits, FEW_VALUES, n_features=n_features)
+    X = random_rows(rng, 530, n_features, FEW_VALUES, 0.05)  # two whole blocks, and a part
+    expected = reference.scores(ensemble, X).tobytes()
+    some = np.repeat(X, 2, axis=0)[::2]
+    for layout in (X, np.asfortranarray(X), some):
+        for path, dtype in product(PATHS, (np.float32, np.float64)):
+            assert native(ensemble).score(layout.astype(dtype, copy=False), 1, path).tobytes() == expected
+
+
 def test_doubles_are_rounded_to_floats():
     ensemble = small(threshold=[0.1, 0.1])
     below, above = np.float32(0.1), np.nextafter(np.float32(0.1), np.float32(1))

@@ -10,6 +10,7 @@ namespace rankwright::RANKWRIGHT_SIMD_PATH {
 namespace {
 
 constexpr float kInfinity = __builtin_inff();
+constexpr std::size_t kStride = sizeof(BlockValues) / sizeof(float);
 constexpr std::uintptr_t kLine = 64;  // bytes of a line of the cache
 
 // The lowest double that becomes infinite is in the middle between the highest float and 2^128.
@@ -28,13 +29,12 @@ bool any_too_large(const double* values, std::ptrdiff_t stride, std::size_t n) {
     return any;
 }
 
-// Fetches the values that the next block will read here: processors do not foresee reads that skip most of a row
-// or of a column. Nothing is read, so the address may be beyond the end.
+// Fetches values that are read soon. Nothing is read, so the address may be beyond the end.
 template <class T>
 inline void prefetch(const T* values, std::ptrdiff_t offset, std::size_t n) {
     const auto begin = reinterpret_cast<std::uintptr_t>(values) + static_cast<std::uintptr_t>(offset) * sizeof(T);
     for (std::uintptr_t line = begin; line < begin + n * sizeof(T); line += kLine)
-        __builtin_prefetch(reinterpret_cast<const void*>(line), 0, 2);
+        __builtin_prefetch(reinterpret_cast<const void*>(line));
 }
 
 #if defined(__AVX512BW__)
@@ -77,26 +77,38 @@ inline void transpose(__m512* rows) {
     }
 }
 
+// At most sixteen adjacent values of n rows. If more rows follow, the next n are fetched into the cache.
 template <class T>
-void copy_rows(const T* values, std::ptrdiff_t row_stride, std::size_t n, std::size_t n_features, bool more_rows,
-               BlockValues* copies) {
+inline void copy_strip(const T* values, std::ptrdiff_t row_stride, std::size_t n, std::size_t n_features,
+                       bool more_rows, float* copies) {
     const auto present = static_cast<__mmask16>((1u << n_features) - 1);
     for (std::size_t first = 0; first < n; first += kChunk) {
         __m512 rows[kChunk] = {};
 #pragma GCC unroll 16
         for (std::size_t row = 0; row < kChunk; ++row) {
             if (first + row >= n) break;
-            if (more_rows) prefetch(values, static_cast<std::ptrdiff_t>(kBlock) * row_stride, n_features);
+            if (more_rows) prefetch(values, static_cast<std::ptrdiff_t>(n) * row_stride, kChunk);
             rows[row] = masked_floats(values, present);
             values += row_stride;
         }
         transpose(rows);
 #pragma GCC unroll 16
-        for (std::size_t feature = 0; feature < kFeaturesTogether; ++feature)
-            _mm512_store_ps(copies[feature].documents + first, rows[feature]);
+        for (std::size_t feature = 0; feature < kChunk; ++feature)
+            _mm512_store_ps(copies + feature * kStride + first, rows[feature]);
     }
 }
-static_assert(kFeaturesTogether == kChunk);
+
+// A block that is whole comes from memory, which is read fastest in long runs of a row.
+template <class T>
+void copy_rows(const T* values, std::ptrdiff_t row_stride, std::size_t n, std::size_t n_features,
+               BlockValues* copies) {
+    const std::size_t step = n == kBlock && n_features > kChunk ? kChunk : n;
+    for (std::size_t first = 0; first < n; first += step)
+        for (std::size_t feature = 0; feature < n_features; feature += kChunk)
+            copy_strip(values + static_cast<std::ptrdiff_t>(first) * row_stride + feature, row_stride, step,
+                       n_features - feature < kChunk ? n_features - feature : kChunk, n == kBlock,
+                       copies[feature].documents + first);
+}
 #else
 #if defined(__SSE2__)
 constexpr std::size_t kSquare = 4;
@@ -113,9 +125,9 @@ inline void transpose_square(const T* values, std::ptrdiff_t row_stride, float* 
            third = four_floats(values + 2 * row_stride), fourth = four_floats(values + 3 * row_stride);
     _MM_TRANSPOSE4_PS(first, second, third, fourth);
     _mm_store_ps(copies, first);
-    _mm_store_ps(copies + kBlock, second);
-    _mm_store_ps(copies + 2 * kBlock, third);
-    _mm_store_ps(copies + 3 * kBlock, fourth);
+    _mm_store_ps(copies + kStride, second);
+    _mm_store_ps(copies + 2 * kStride, third);
+    _mm_store_ps(copies + 3 * kStride, fourth);
 }
 #else
 constexpr std::size_t kSquare = 1;
@@ -127,11 +139,10 @@ inline void transpose_square(const T* values, std::ptrdiff_t, float* copies) {
 #endif
 
 template <class T>
-void copy_rows(const T* values, std::ptrdiff_t row_stride, std::size_t n, std::size_t n_features, bool more_rows,
+void copy_rows(const T* values, std::ptrdiff_t row_stride, std::size_t n, std::size_t n_features,
                BlockValues* copies) {
     const std::size_t n_squared = n / kSquare * kSquare, n_features_squared = n_features / kSquare * kSquare;
     for (std::size_t document = 0; document < n; ++document, values += row_stride) {
-        if (more_rows) prefetch(values, static_cast<std::ptrdiff_t>(kBlock) * row_stride, n_features);
         std::size_t feature = 0;
         if (document < n_squared) {
             if (document % kSquare == 0)
@@ -148,11 +159,10 @@ void copy_rows(const T* values, std::ptrdiff_t row_stride, std::size_t n, std::s
 
 template <class T>
 void copy_columns(const T* values, std::ptrdiff_t row_stride, std::ptrdiff_t feature_stride, std::size_t n,
-                  std::size_t n_features, bool more_rows, BlockValues* copies) {
+                  std::size_t n_features, BlockValues* copies) {
     for (std::size_t feature = 0; feature < n_features; ++feature, values += feature_stride) {
         float* const documents = copies[feature].documents;
         if (row_stride == 1) {
-            if (more_rows) prefetch(values, kBlock, n);
             for (std::size_t document = 0; document < n; ++document)
                 documents[document] = static_cast<float>(values[document]);
         } else {
@@ -173,11 +183,11 @@ bool any_infinite(const BlockValues* copies, std::size_t n, std::size_t n_featur
 
 template <class T>
 bool copy(const T* values, std::ptrdiff_t row_stride, std::ptrdiff_t feature_stride, std::size_t n,
-          std::size_t n_features, bool more_rows, BlockValues* copies) {
+          std::size_t n_features, BlockValues* copies) {
     if (feature_stride == 1 && row_stride != 1)
-        copy_rows(values, row_stride, n, n_features, more_rows, copies);
+        copy_rows(values, row_stride, n, n_features, copies);
     else
-        copy_columns(values, row_stride, feature_stride, n, n_features, more_rows, copies);
+        copy_columns(values, row_stride, feature_stride, n, n_features, copies);
     return sizeof(T) > sizeof(float) && any_infinite(copies, n, n_features);
 }
 
@@ -270,7 +280,7 @@ inline Integers search(const float* table, Floats value, Integers path, Integers
 }
 
 template <int depth, bool missing_right>
-void encode_by(const Column& column, const BlockValues& values, std::size_t n, BlockBytes& codes) {
+void encode_by(const Column& column, const float* values, std::size_t n, BlockBytes& codes) {
     const float* const table = column.search;
     const float highest = column.highest;
     for (std::size_t first = 0; first < n; first += sizeof(Integers)) {
@@ -279,7 +289,8 @@ void encode_by(const Column& column, const BlockValues& values, std::size_t n, B
         for (std::size_t part = 0; part < sizeof(float); ++part) {
             const std::size_t document = first + part * kLanesTogether;
             if (document >= n) break;
-            Floats value = *reinterpret_cast<const Floats*>(values.documents + document);
+            Floats value;
+            __builtin_memcpy(&value, values + document, sizeof value);
             if (missing_right) value = limited(value, highest);
             Below below[depth];
             found[part] = search<depth>(table, value, all(0), all(-128), below);
@@ -293,7 +304,7 @@ constexpr EncodeKernel kEncodeBy[] = {encode_by<1, right>, encode_by<2, right>, 
                                       encode_by<4, right>, encode_by<5, right>, encode_by<6, right>,
                                       encode_by<7, right>, encode_by<8, right>};
 
-void encode(const Column& column, const BlockValues& values, std::size_t n, BlockBytes& codes) {
+void encode(const Column& column, const float* values, std::size_t n, BlockBytes& codes) {
     const auto* const by_depth = column.missing_right ? kEncodeBy<true> : kEncodeBy<false>;
     by_depth[column.depth - 1](column, values, n, codes);
 }
@@ -309,9 +320,9 @@ inline unsigned count_below(const float* numbers, float x) {
 
 // A search in two stages: the first four steps at once, then all others at once.
 template <bool long_search, bool missing_right>
-void encode_as(const Column& column, const BlockValues& values, std::size_t n, BlockBytes& codes) {
+void encode_as(const Column& column, const float* values, std::size_t n, BlockBytes& codes) {
     for (std::size_t document = 0; document < n; ++document) {
-        const float value = values.documents[document];
+        const float value = values[document];
         const float limited = value < column.highest ? value : value == value ? column.highest : kInfinity;
         const float x = missing_right ? limited : value;
         unsigned code = count_below(column.search, x);
@@ -323,7 +334,7 @@ void encode_as(const Column& column, const BlockValues& values, std::size_t n, B
     }
 }
 
-void encode(const Column& column, const BlockValues& values, std::size_t n, BlockBytes& codes) {
+void encode(const Column& column, const float* values, std::size_t n, BlockBytes& codes) {
     const bool right = column.missing_right;
     const auto encode_it = column.depth > 4 ? right ? encode_as<true, true> : encode_as<true, false>
                            : right          ? encode_as<false, true>

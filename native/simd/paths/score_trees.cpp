@@ -268,10 +268,11 @@ inline bool try_find_leaves(const CodedTree& tree, const std::int8_t* codes, std
 
 template <std::size_t n_documents>
 void add_trees_to(const CodedTree* trees, std::size_t n_trees, const std::int8_t* codes, std::size_t n,
-                  double* scores) {
+                  NextValues& next, double* scores) {
     alignas(64) std::uint8_t leaf[kTreesTogether][n_documents];
     const CodedTree* together[kTreesTogether];
     for (const CodedTree *tree = trees, *const end = trees + n_trees; tree != end;) {
+        fetch_share(next, kTreesTogether);
         std::size_t n_together = 0;
         while (n_together < kTreesTogether && tree != end &&
                try_find_leaves<n_documents>(*tree, codes, leaf[n_together]))
@@ -291,12 +292,12 @@ void add_trees_to(const CodedTree* trees, std::size_t n_trees, const std::int8_t
 }  // namespace
 
 void add_trees(const CodedTree* trees, std::size_t n_trees, const BlockBytes* codes, std::size_t n,
-               BlockScores& scores) {
+               NextValues& next, BlockScores& scores) {
     for (std::size_t first = 0; first < n; first += kTogether) {
         const auto add = n - first <= 64    ? add_trees_to<64>
                          : n - first <= 128 ? add_trees_to<128>
                                             : add_trees_to<kTogether>;
-        add(trees, n_trees, codes->documents + first, n - first, scores.documents + first);
+        add(trees, n_trees, codes->documents + first, n - first, next, scores.documents + first);
     }
 }
 
