@@ -21,9 +21,10 @@ constexpr std::size_t kCopied = 16;
 static_assert(kCopied <= kRowPadding && kByteGroup % kCopied == 0);
 // Columns of fewer rows stay in the cache, and are faster to add than rows.
 constexpr std::size_t kRowsInCache = 50'000;
-// With fewer additions, another thread costs more than it saves: one that has sums of its own, or only columns.
+// With fewer additions, another thread costs more than it saves: one with sums of its own, which are then added
+// up, or one with columns of its own.
 constexpr std::size_t kAdditionsPerThread = 400'000;
-constexpr std::size_t kAdditionsPerColumnThread = 10'000;
+constexpr std::size_t kAdditionsPerColumnThread = 20'000;
 constexpr std::size_t kRowsPerPart = 25'000;  // the same for add_codes
 
 // Copies of up to kByteGroup bytes of each of up to kRowBlock rows, side by side: the rows of a leaf are scattered
@@ -202,7 +203,7 @@ void for_each_part(std::span<const std::uint32_t> rows, std::size_t n_parts, int
 // Each thread adds all rows to columns of its own.
 void fill_by_column(const BinnedMatrix& binned, std::span<const std::uint32_t> rows, const Quantised& numbers,
                     std::span<const std::uint32_t> bytes, int n_threads, std::int64_t* histogram) {
-    const std::size_t useful = rows.size() * bytes.size() / kAdditionsPerColumnThread;
+    const std::size_t useful = std::min(bytes.size(), rows.size() * bytes.size() / kAdditionsPerColumnThread);
     const std::size_t n_parts =
         std::clamp<std::size_t>(useful, 1, static_cast<std::size_t>(std::max(1, n_threads)));
     parallel_for(n_parts, n_threads, [&](std::size_t part) {

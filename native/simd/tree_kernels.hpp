@@ -62,7 +62,7 @@ struct CodedTree {
 struct NextValues {
     std::uintptr_t first = 0;
     std::size_t stride = 0, n_bytes = 0;    // from run to run, and of a run
-    const std::int32_t* numbers = nullptr;  // of the runs, from 0; null for 0, 1, 2, ...
+    const std::int32_t* numbers = nullptr;  // which runs, counted from `first`; null for 0, 1, 2, ...
     std::size_t n_runs = 0, n_steps = 0;
     std::size_t n_fetched = 0, step = 0;  // runs and steps so far
 };
@@ -71,7 +71,7 @@ struct NextValues {
 void fetch_share(NextValues& next, std::size_t n_steps);
 
 // Adds the leaf value of each tree, in order, to the scores of the first n documents of a block; the other scores
-// are undefined. Each tree is one step of fetching the next values.
+// are undefined. The next values are fetched meanwhile, all of them before the last tree.
 using AddTrees = void(const CodedTree* trees, std::size_t n_trees, const BlockBytes* codes, std::size_t n,
                       NextValues& next, BlockScores& scores);
 

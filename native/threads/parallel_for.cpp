@@ -173,11 +173,12 @@ Pool& the_pool() {
 
 }  // namespace
 
-FrequentLoops::FrequentLoops(int n_threads) : use_threads_(n_threads > 1) {
-    if (use_threads_) ++the_pool().n_frequent;
+// The destructor may run in a forked child, which has a new pool.
+FrequentLoops::FrequentLoops(int n_threads) : count_(n_threads > 1 ? &the_pool().n_frequent : nullptr) {
+    if (count_ != nullptr) ++*count_;
 }
 FrequentLoops::~FrequentLoops() {
-    if (use_threads_) --the_pool().n_frequent;
+    if (count_ != nullptr) --*count_;
 }
 
 void parallel_for(std::size_t n_chunks, int n_threads, const std::function<void(std::size_t)>& body) {

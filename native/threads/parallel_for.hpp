@@ -1,6 +1,7 @@
 // A pool of threads that sleep when idle, and the parallel loop that uses it.
 #pragma once
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <functional>
 
@@ -13,8 +14,8 @@ namespace rankwright {
 // chunks have ended.
 void parallel_for(std::size_t n_chunks, int n_threads, const std::function<void(std::size_t)>& body);
 
-// While one exists, a thread that has helped with a loop stays awake for a moment, in which it gives way to all
-// other threads: waking one takes 30 microseconds, in which a loop over small data is done.
+// Waking a thread takes 30 microseconds, as long as a whole loop over small data. While one of these exists, a
+// thread without work yields to others for up to 100 microseconds before it sleeps.
 class FrequentLoops {
   public:
     explicit FrequentLoops(int n_threads);
@@ -23,7 +24,7 @@ class FrequentLoops {
     FrequentLoops& operator=(const FrequentLoops&) = delete;
 
   private:
-    const bool use_threads_;
+    std::atomic<int>* const count_;  // of the pool; null: one thread only
 };
 
 // parallel_for over [0, n) divided into runs of at most `grain` items: body(begin, end).

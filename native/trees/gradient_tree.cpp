@@ -77,6 +77,9 @@ class GradientStatistic {
     SampleGains& gains_;
 };
 
+// The values of the leaves of fewer rows take one thread less time than several.
+constexpr std::size_t kRowsForValueThreads = 2'000;
+
 using GradientLeaves = std::vector<Leaf<GradientStatistic>>;
 
 void set_values(const GradientLeaves& leaves, const GrowthTask& task, double l2, int n_threads,
@@ -121,7 +124,8 @@ GrownTree grow_tree(const BinnedMatrix& features, GrowthTask task, const GrowthL
     Grower grower(binned, statistic, rows, limits.max_leaves, n_threads, space);
     const auto leaves = limits.symmetric ? grower.grow_by_level({}, tree) : grower.grow({}, tree);
     if (!task.all_rows_judge) space.sample_gains = {};
-    set_values(leaves, task, limits.l2, n_threads, space, tree, outputs);
+    const int n_value_threads = binned.n_rows >= kRowsForValueThreads ? n_threads : 1;
+    set_values(leaves, task, limits.l2, n_value_threads, space, tree, outputs);
     return tree;
 }
 

@@ -612,6 +612,18 @@ def test_symmetric_trees_have_one_split_per_level_and_the_same_bytes_on_any_numb
         assert len(set(zip(models[0].feature[first:last], models[0].threshold[first:last], strict=True))) <= 3
 
 
+@pytest.mark.parametrize("n_features", [1, 3, 40])
+@pytest.mark.parametrize("grow_policy", ["leafwise", "symmetric"])
+def test_more_threads_than_columns_or_cores_give_the_same_bytes(n_features, grow_policy):
+    random = np.random.default_rng(n_features)
+    X, y, qid = random.normal(size=(3000, n_features)), random.integers(0, 3, 3000), np.arange(3000) // 30
+    scores = {
+        LambdaMART(rounds=4, grow_policy=grow_policy, n_jobs=n_jobs).fit(X, y, qid).predict(X).tobytes()
+        for n_jobs in (1, 3, 8)
+    }
+    assert len(scores) == 1
+
+
 @pytest.mark.parametrize(
     "given", [{"monotone": {0: 1}}, {"coarse": True}, {"min_documents": 3}], ids=lambda one: next(iter(one))
 )

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import rankwright as rw
-from rankwright import AutoRanker, LambdaMART, RankBoost, RankSVM
+from rankwright import MART, AutoRanker, LambdaMART, RankBoost, RankSVM
 from rankwright.base.errors import InputError, MissingPackageError
 from rankwright.data import synthetic
 from rankwright.data.readers.letor import write_letor
@@ -46,6 +46,15 @@ def test_the_rankers_own_setting_comes_first(found, data):
     own = tune(RANKER, data, grid={})
     assert (found.baseline.rounds, found.baseline.value) == (own.best.rounds, own.best.value)
     np.testing.assert_allclose(found.baseline.values, own.best.values, atol=1e-6)
+
+
+def test_lambdamart_is_searched_around_its_defaults_for_small_data(data):
+    assert not {"truncation", "min_documents"} & set(LambdaMART.space)
+    assert "min_documents" in MART.space
+    tried = tune(LambdaMART(rounds=2, n_jobs=1), data, trials=8, space={"pairs": [None], "grow_policy": [None]})
+    fitted = LambdaMART(rounds=2, **tried.trials[-1].parameters).fit(data)
+    assert fitted.model_.about["parameters"]["grow_policy"] == "symmetric"
+    assert fitted.model_.about["parameters"]["pairs"] == "neighbours"
 
 
 def test_settings_lie_within_the_space(found):

@@ -12,8 +12,8 @@ from rankwright.base.errors import InputError
 from rankwright.metrics.gain import Gain
 from rankwright.rankers.parameters.checks import OneOf
 from rankwright.rankers.parameters.declaration import fixed, parameter
-from rankwright.rankers.parameters.search_space import Choices
-from rankwright.rankers.shared.tree_ranker import TreeRanker
+from rankwright.rankers.parameters.search_space import Choices, Range
+from rankwright.rankers.shared.tree_ranker import TreeRanker, min_documents_for
 from rankwright.training.learners.signal import Gradients
 from rankwright.training.learners.tree import NativeGradients
 
@@ -68,6 +68,9 @@ class MART(TreeRanker):
 
     name: ClassVar[str] = "mart"
 
+    min_documents: int | None = parameter(
+        default=None, search=Range(1, 100, log=True, automatic=min_documents_for)
+    )
     targets: str = parameter(
         OneOf(("labels", "gains")),
         "What the trees predict: 'labels', or 'gains', 2^label - 1, which give high labels more weight.",

@@ -13,8 +13,8 @@ from rankwright.metrics.gain import Gain
 from rankwright.models.class_trees import MAX_CLASSES, ClassLink, ClassTrees, ExpectedRelevance
 from rankwright.rankers.parameters.checks import OneOf
 from rankwright.rankers.parameters.declaration import fixed, parameter
-from rankwright.rankers.parameters.search_space import Choices
-from rankwright.rankers.shared.tree_ranker import TreeRanker
+from rankwright.rankers.parameters.search_space import Choices, Range
+from rankwright.rankers.shared.tree_ranker import TreeRanker, min_documents_for
 from rankwright.training.learners.class_trees import ClassTreeLearner, TreePerClass
 from rankwright.training.learners.signal import Gradients, WeakLearner
 from rankwright.training.learners.tree import NativeGradients
@@ -112,6 +112,9 @@ class McRank(TreeRanker):
         search=Choices("labels", "gains"),
     )
     max_leaves: int | None = parameter(default=None, tune=())
+    min_documents: int | None = parameter(
+        default=None, search=Range(1, 100, log=True, automatic=min_documents_for)
+    )
     subsample: float | None = parameter(
         meaning="Fraction of documents each round chooses its splits on. None: 0.7 for small training sets, up "
         "to 1 for large ones.",
