@@ -15,8 +15,8 @@ constexpr std::size_t kMostFetched = 1 << 19;  // bytes, which must fit the seco
 template <class T>
 constexpr bool kReadsAll = sizeof(T) > sizeof(float);
 
-// The values of the block that begins at this row; `tested` are the features that trees test. Nothing if most of a
-// row would be fetched in vain.
+// The values of the block that begins at this row; `tested` are the features that trees test. Nothing if most of
+// a row is not read.
 template <class T>
 NextValues next_values(const DenseRows<T>& matrix, std::size_t first, std::span<const std::int32_t> tested) {
     const std::size_t n_rows = std::min(kBlock, matrix.n_rows - first);

@@ -24,8 +24,8 @@ struct alignas(64) BlockBytes {
     std::int8_t documents[kBlock];
 };
 
-// One value per document of a block. A cache holds few values whose distance is a power of two, so the size is
-// none.
+// One value per document of a block. The size is not a power of two: the same document of all blocks would then
+// compete for the few places of one cache set.
 struct alignas(64) BlockValues {
     float documents[kBlock + kChunk];
 };
